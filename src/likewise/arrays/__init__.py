@@ -1,0 +1,1 @@
+"""Arrays: namespaces, memory, seeded streams, compiled functions."""

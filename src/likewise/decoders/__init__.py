@@ -1,0 +1,1 @@
+"""Decoders: potentials in, lowest partition with its energy, a bound and a status out."""

@@ -1,0 +1,183 @@
+"""The exact stage: what is left after reduced-cost fixing goes to HiGHS, if it fits.
+
+With a bound L(v) and a solution of energy E, a candidate whose slack exceeds E - L(v) is in no
+better solution, nor is a pair whose reduced cost exceeds it. Over what is left, HiGHS solves
+
+    min  sum opening_j y_j + sum serve_jp x_jp
+    s.t. sum_j x_jp = 1 for every client p,   x_jp <= y_j,   y binary, x >= 0
+
+Large problems are solved in a child process with a limit on its memory, which can be ended at any
+time: by the time limit, by the memory limit, or by Ctrl-C. Nothing but arrays crosses the pipe.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.arrays.blocks import memory_budget
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Peak memory of HiGHS per pair, measured on digits and blobs of 500 to 3000 items, rounded up.
+BYTES_PER_PAIR = 6000
+# Below this many pairs the solver is called in this process: a child would cost more than it saves.
+PAIRS_IN_PROCESS = 3000
+# What Python, NumPy and SciPy reserve in the child before the problem arrives.
+CHILD_BASE = 1 << 30
+
+
+@dataclass(frozen=True)
+class ReducedProblem:
+    """Facility location over the pairs that reduced-cost fixing leaves."""
+
+    opening: Floats
+    which: Integers
+    client: Integers
+    cost: Floats
+    n_clients: int
+
+    @property
+    def bytes_needed(self) -> int:
+        """Memory that HiGHS is expected to need."""
+        return BYTES_PER_PAIR * (len(self.cost) + len(self.opening))
+
+
+@dataclass(frozen=True)
+class ReducedSolution:
+    """What the exact stage says about the reduced problem.
+
+    ``opened`` is None where no solution was found. ``lower_bound`` is infinite where there is no
+    better solution than ``opened``, or than the one the problem was reduced with. ``status`` is as
+    in `Solution`.
+    """
+
+    opened: NDArray[np.bool_] | None
+    lower_bound: float
+    status: str
+
+
+def solve_reduced(
+    problem: ReducedProblem, *, time_limit: float = np.inf, node_limit: int | None = None
+) -> ReducedSolution:
+    """Solve the reduced problem within the time limit and the memory budget."""
+    if problem.bytes_needed > memory_budget():
+        return ReducedSolution(None, -np.inf, "memory_limit")
+    if time_limit <= 0:
+        return ReducedSolution(None, -np.inf, "time_limit")
+    if len(problem.cost) <= PAIRS_IN_PROCESS or node_limit is not None:
+        return run_highs(problem, time_limit, node_limit)
+    return _run_in_child(problem, time_limit)
+
+
+def run_highs(
+    problem: ReducedProblem, time_limit: float, node_limit: int | None = None
+) -> ReducedSolution:
+    """Call HiGHS in this process."""
+    from scipy import sparse
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    m, n_pairs = len(problem.opening), len(problem.cost)
+    pair = np.arange(n_pairs)
+    ones = np.ones(n_pairs)
+    served = sparse.csr_array(
+        (ones, (problem.client, m + pair)), shape=(problem.n_clients, m + n_pairs)
+    )
+    linked = sparse.csr_array(
+        (
+            np.concatenate([ones, -ones]),
+            (np.concatenate([pair, pair]), np.concatenate([m + pair, problem.which])),
+        ),
+        shape=(n_pairs, m + n_pairs),
+    )
+    # HiGHS stops at an absolute gap of 1e-6: scaled to thousands, that is 1e-9 of the energy.
+    largest = max(np.abs(problem.opening).max(initial=0.0), problem.cost.max(initial=0.0))
+    scale = 1000.0 / largest if largest > 0 else 1.0
+    options: dict[str, Any] = {"mip_rel_gap": 0.0}
+    if np.isfinite(time_limit):
+        options["time_limit"] = time_limit
+    if node_limit is not None:
+        options["node_limit"] = node_limit
+    result = milp(
+        scale * np.concatenate([problem.opening, problem.cost]),
+        integrality=np.concatenate([np.ones(m), np.zeros(n_pairs)]),
+        bounds=Bounds(0.0, 1.0),
+        constraints=[LinearConstraint(served, 1.0, 1.0), LinearConstraint(linked, -np.inf, 0.0)],
+        options=options,
+    )
+    opened = None if result.x is None else result.x[:m] > 0.5
+    if result.status in (0, 2):
+        # Solved, or nothing left that is better than the solution already known.
+        return ReducedSolution(opened, np.inf, "converged")
+    bound = -np.inf if result.mip_dual_bound is None else result.mip_dual_bound / scale
+    return ReducedSolution(opened, float(bound), "time_limit" if result.status == 1 else "gap")
+
+
+def _run_in_child(problem: ReducedProblem, time_limit: float) -> ReducedSolution:
+    package = {
+        "opening": problem.opening,
+        "which": problem.which,
+        "client": problem.client,
+        "cost": problem.cost,
+        "numbers": np.array([problem.n_clients, time_limit, memory_budget() + CHILD_BASE]),
+    }
+    buffer = io.BytesIO()
+    np.savez(buffer, **package)  # type: ignore[arg-type]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "likewise.decoders.exact"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C reaches this process only, which then ends the child
+    )
+    try:
+        # HiGHS keeps its own time limit; twice the time and a minute is for one that does not.
+        patience = 2 * time_limit + 60 if np.isfinite(time_limit) else None
+        answer, _ = child.communicate(buffer.getvalue(), timeout=patience)
+    except subprocess.TimeoutExpired:
+        return ReducedSolution(None, -np.inf, "time_limit")
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+    if child.returncode != 0:
+        # The child reports nothing else by its exit: its allocation was refused or it was killed.
+        return ReducedSolution(None, -np.inf, "memory_limit")
+    with np.load(io.BytesIO(answer), allow_pickle=False) as arrays:
+        opened = arrays["opened"] if arrays["opened"].size else None
+        return ReducedSolution(opened, float(arrays["lower_bound"]), str(arrays["status"]))
+
+
+def _serve_parent() -> None:
+    with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as arrays:
+        n_clients, time_limit, memory = arrays["numbers"]
+        problem = ReducedProblem(
+            arrays["opening"], arrays["which"], arrays["client"], arrays["cost"], int(n_clients)
+        )
+    _limit_memory(int(memory))
+    solution = run_highs(problem, float(time_limit))
+    buffer = io.BytesIO()
+    opened = np.empty(0, dtype=bool) if solution.opened is None else solution.opened
+    np.savez(
+        buffer, opened=opened, lower_bound=solution.lower_bound, status=np.str_(solution.status)
+    )
+    sys.stdout.buffer.write(buffer.getvalue())
+
+
+def _limit_memory(limit: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not a POSIX system: the size guard is all there is
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    _serve_parent()

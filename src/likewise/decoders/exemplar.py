@@ -1,0 +1,215 @@
+"""Exemplar decoder: assignment costs in, partition with energy and certificate out.
+
+Four parts take turns until the gap that was asked for is certified or nothing improves any more:
+
+1. local search (add, drop, swap) from a first solution,
+2. subgradient ascent of the Lagrangian bound towards the energy of the best solution,
+3. reduced-cost fixing: candidates that are in no better solution leave,
+4. iterated local search among the candidates that the bound holds promising,
+
+and, where it is worth it, HiGHS on what is left (`likewise.decoders.exact`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from likewise.arrays.random import stream
+from likewise.decoders.ascent import Ascent, promising
+from likewise.decoders.base import Journal, Progress, Solution, relative_gap
+from likewise.decoders.exact import ReducedProblem, solve_reduced
+from likewise.decoders.facilities import (
+    DRAWS_PER_ROUND,
+    Candidates,
+    Facilities,
+    Opened,
+    facilities_of,
+    no_draws,
+)
+from likewise.partitions import Partition
+from likewise.potentials import AssignmentCosts
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a solver tries."""
+
+    # Turns of ascent and search at most, and without progress before the search gives up: fewer
+    # where the bound is tight, because then there is little left to find.
+    turns: int
+    patience: int
+    patience_if_loose: int
+    # Subgradient steps and kicks of one turn.
+    steps: int = 96
+    kicks: int = 50
+    # HiGHS is called when no more pairs than this are left, with that many nodes at most.
+    pairs: float = 0
+    nodes: int | None = None
+
+
+EFFORTS = {
+    "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=20),
+    "auto": Effort(turns=200, patience=6, patience_if_loose=24, pairs=20_000, nodes=200),
+    "exact": Effort(turns=200, patience=6, patience_if_loose=12, pairs=np.inf),
+}
+
+# A gap above this calls the bound loose.
+LOOSE = 0.01
+# Rounds of kicks may drift above the last solution kept by half the gap, and by this at most.
+LARGEST_DRIFT = 0.005
+# Differences below this share of what was summed are rounding.
+ROUNDING = 1e-12
+
+
+def decode(
+    costs: AssignmentCosts,
+    *,
+    solver: str = "auto",
+    gap: float = 0.0,
+    time_limit: float | None = None,
+    random_state: int | None = None,
+    callbacks: Sequence[Callable[[Progress], object]] = (),
+) -> Solution:
+    """Find the partition of least energy, with a lower bound on that energy.
+
+    The costs are trusted: finite (stored) entries, at least one item. Ctrl-C ends the search early,
+    with status ``"interrupted"``.
+    """
+    journal = Journal(callbacks, time_limit)
+    search = _Search(facilities_of(costs), EFFORTS[solver], gap, random_state, journal)
+    status = search.run()
+    partition = Partition.from_service(search.facilities.served_by(search.best.is_open))
+    energy = costs.energy_of(partition)
+    constant = search.facilities.constant
+    return Solution(
+        partition=partition,
+        energy=energy,
+        lower_bound=min(search.lower_bound + constant, energy),
+        status=status,
+        n_iter=search.turns,
+        history=journal.history(),
+    )
+
+
+class _Search:
+    """One run: the best solution, the bound, and the candidates that may still improve it."""
+
+    def __init__(
+        self,
+        facilities: Facilities,
+        effort: Effort,
+        gap: float,
+        random_state: int | None,
+        journal: Journal,
+    ) -> None:
+        self.facilities = facilities
+        self.effort = effort
+        self.gap = gap
+        self.random_state = random_state
+        self.journal = journal
+        self.turns = 0
+        n = len(facilities.opening)
+        self.alive: Candidates = np.arange(n, dtype=np.int32)
+        # Everybody an exemplar: what Ctrl-C before the first solution would return.
+        self.best = Opened(np.ones(n, dtype=bool), float(facilities.opening.sum()))
+        self.lower_bound = float(np.minimum(facilities.opening, 0.0).sum())
+        journal.constant = facilities.constant
+
+    def run(self) -> str:
+        """Search until done; returns the status."""
+        try:
+            self._improve(self.facilities.first_solution(), "search")
+            self.ascent = Ascent(self.facilities, self.facilities.first_multipliers(self.best))
+            status = self._take_turns()
+            if status == "gap" and self.effort.pairs:
+                status = self._finish_exactly()
+        except KeyboardInterrupt:
+            status = "interrupted"
+        return "converged" if self._certified() else status
+
+    def _take_turns(self) -> str:
+        without_progress = 0
+        while not self._certified() and self.turns < self.effort.turns:
+            if self.journal.seconds_left() <= 0:
+                return "time_limit"
+            self.turns += 1
+            self.ascent.climb(self.alive, self.best.energy, self.effort.steps)
+            self.lower_bound = max(self.lower_bound, self.ascent.bound)
+            self._fix_candidates()
+            self._note("bound")
+            if self._certified():
+                break
+            if self._kick():
+                without_progress = 0
+                self.ascent.renew()
+                continue
+            without_progress += 1
+            loose = self._relative_gap() > LOOSE
+            patience = self.effort.patience_if_loose if loose else self.effort.patience
+            if self.ascent.finished and without_progress >= patience:
+                break
+        return "gap"
+
+    def _kick(self) -> bool:
+        """One turn of iterated local search; whether it found a better solution."""
+        rng = stream(self.random_state, "kicks", self.turns)
+        draws = rng.random((self.effort.kicks, DRAWS_PER_ROUND))
+        pool = self.alive
+        if self.turns % 3:
+            pool = promising(self.alive, self.ascent.slack, max(64, 4 * self.best.n_clusters))
+        drift = min(LARGEST_DRIFT, self._relative_gap() / 2)
+        found = self.facilities.search(self.best, pool, draws, drift)
+        return self._improve(found, "search")
+
+    def _improve(self, found: Opened, stage: str) -> bool:
+        if found.energy >= self.best.energy:
+            return False
+        self.best = found
+        self._note(stage)
+        return True
+
+    def _fix_candidates(self) -> None:
+        allowance = self._allowance()
+        self.alive = self.alive[self.ascent.slack[self.alive] <= allowance]
+
+    def _allowance(self) -> float:
+        """How far above the bound a solution as good as the best may be, rounding included."""
+        return self.best.energy - self.ascent.bound + 1e-9 * abs(self.best.energy)
+
+    def _finish_exactly(self) -> str:
+        which, client, cost = self.facilities.useful_pairs(
+            self.alive, self.ascent.v, self.ascent.slack, self._allowance()
+        )
+        if len(cost) > self.effort.pairs:
+            return "gap"
+        opening = self.facilities.opening
+        problem = ReducedProblem(opening[self.alive], which, client, cost, len(opening))
+        result = solve_reduced(
+            problem, time_limit=self.journal.seconds_left(), node_limit=self.effort.nodes
+        )
+        if result.opened is not None:
+            is_open = np.zeros(len(opening), dtype=bool)
+            is_open[self.alive[result.opened]] = True
+            nobody = self.alive[:0]
+            found = self.facilities.search(Opened(is_open, np.inf), nobody, no_draws(), 0.0)
+            self._improve(found, "exact")
+        # What was fixed is no better than the best, so the bound holds for the whole problem.
+        self.lower_bound = max(self.lower_bound, min(result.lower_bound, self.best.energy))
+        self._note("exact")
+        return result.status if result.status != "converged" else "gap"
+
+    def _relative_gap(self) -> float:
+        constant = self.facilities.constant
+        return relative_gap(self.best.energy + constant, self.lower_bound + constant)
+
+    def _certified(self) -> bool:
+        rounding = ROUNDING * (abs(self.best.energy) + abs(self.facilities.constant))
+        return (
+            self.best.energy - self.lower_bound <= rounding or self._relative_gap() <= self.gap
+        )
+
+    def _note(self, stage: str) -> None:
+        self.journal.note(stage, self.best.energy, self.lower_bound, self.best.n_clusters)

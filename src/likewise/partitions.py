@@ -1,0 +1,87 @@
+"""Partition: which items belong together.
+
+The word **partition** of the library. A partition holds canonical labels 0..k-1 and, where clusters
+are represented by one of their items, the representative of each cluster. Every producer of labels
+goes through this class, so labels mean the same everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Canonical labels of n items and the representative of each cluster.
+
+    Parameters
+    ----------
+    labels : array (n,)
+        Labels 0..k-1, every one of them used.
+    representatives : array (k,) or None
+        ``representatives[c]`` is the item that stands for cluster c, itself a member of it.
+
+    Examples
+    --------
+    >>> from likewise.partitions import Partition
+    >>> partition = Partition.from_service([2, 2, 2, 3])
+    >>> partition.labels, partition.representatives
+    (array([0, 0, 0, 1]), array([2, 3]))
+    """
+
+    labels: Indices
+    representatives: Indices | None = None
+
+    @classmethod
+    def from_labels(cls, labels: ArrayLike) -> Partition:
+        """Partition from any labels, numbered by first appearance."""
+        values, first, inverse = np.unique(
+            np.asarray(labels), return_index=True, return_inverse=True
+        )
+        rank = np.empty(len(values), dtype=np.intp)
+        rank[np.argsort(first)] = np.arange(len(values))
+        return cls(rank[inverse])
+
+    @classmethod
+    def from_service(cls, served_by: ArrayLike, order: ArrayLike | None = None) -> Partition:
+        """Partition from the representative of every item.
+
+        Clusters are numbered as their representatives come in ``order`` (a permutation of the
+        items; the order of the items themselves when it is None).
+        """
+        service = np.asarray(served_by, dtype=np.intp)
+        representatives = np.unique(service)
+        if order is not None:
+            place = np.empty(len(service), dtype=np.intp)
+            place[np.asarray(order)] = np.arange(len(service))
+            representatives = representatives[np.argsort(place[representatives])]
+        label_of = np.full(len(service), -1, dtype=np.intp)
+        label_of[representatives] = np.arange(len(representatives))
+        return cls(label_of[service], representatives)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.labels)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.labels.max()) + 1 if len(self.labels) else 0
+
+    @property
+    def sizes(self) -> Indices:
+        """Number of items of each cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
+    @property
+    def served_by(self) -> Indices:
+        """The representative of every item."""
+        if self.representatives is None:
+            raise ValueError("This partition has no representatives.")
+        return self.representatives[self.labels]

@@ -1,0 +1,165 @@
+"""The closed table of classes that a model file may hold.
+
+A file names a class; the table says where that class lives, which parameters its constructor takes,
+which attributes `fit` gives it and what each of them may be. A name that is not here is refused
+before anything is imported. Adding a class is adding one entry.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from likewise.errors import ModelFileError
+
+# NumPy scalars by the name of their type, and the kind of plain value that they count as.
+SCALAR_KINDS: Final[dict[str, str]] = {
+    "bool": "bool",
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), "int"),
+    **dict.fromkeys(("uint8", "uint16", "uint32", "uint64"), "int"),
+    **dict.fromkeys(("float16", "float32", "float64"), "float"),
+    "str": "str",
+}
+INTEGERS: Final = range(-(2**63), 2**64)
+
+
+@dataclass(frozen=True)
+class Field:
+    """What one parameter or attribute may be.
+
+    Parameters
+    ----------
+    kinds : tuple of str
+        Any of ``"None"``, ``"bool"``, ``"int"``, ``"float"``, ``"str"`` (NumPy scalars count as
+        these), ``"list"``, ``"tuple"``, ``"dict"`` (keys are text), ``"slice"`` (of integers),
+        ``"array"``, ``"names"`` (a one-dimensional object array of text), or a class in `TABLE`.
+    items : Field, default=None
+        What the items of a list, tuple or dict may be.
+    dtypes : str, default="biuf"
+        The dtype kinds of an array.
+    shape : tuple of str, default=None
+        One word per axis of an array. The same word is the same length in all attributes of a
+        model; ``"*"`` is any length. None allows every shape.
+    size : str, default=None
+        The length that an integer states, as a word of `shape`.
+    entries : tuple of (int, str), default=None
+        Smallest entry of an integer array, and the word that every entry stays below.
+    optional : bool, default=False
+        Whether it may be absent from the file.
+    remedy : str, default=""
+        What to do where a value is not allowed.
+    """
+
+    kinds: tuple[str, ...]
+    items: Field | None = None
+    dtypes: str = "biuf"
+    shape: tuple[str, ...] | None = None
+    size: str | None = None
+    entries: tuple[int, str] | None = None
+    optional: bool = False
+    remedy: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """The kinds, for a message."""
+        return " or ".join(self.kinds) or "nothing"
+
+    def refusal(self, where: str, found: str) -> ModelFileError:
+        """The error for a value that is not allowed."""
+        text = f"{where} is {found}, but a model file keeps only {self.allowed} there"
+        return ModelFileError(f"{text}; {self.remedy}" if self.remedy else text)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One class: its module, constructor parameters and fitted attributes."""
+
+    module: str
+    params: Mapping[str, Field]
+    fitted: Mapping[str, Field] = field(default_factory=dict)
+
+    def resolve(self, name: str) -> type[Any]:
+        """Import the class of this entry; `name` is its key in the table."""
+        found: type[Any] = getattr(importlib.import_module(self.module), name)
+        return found
+
+
+def find_class(value: object) -> str | None:
+    """Name of the table entry for the class of a value, subclasses excluded.
+
+    Examples
+    --------
+    >>> from likewise.persistence.tables import find_class
+    >>> find_class("text") is None
+    True
+    """
+    for name, entry in TABLE.items():
+        # An instance exists, so the module of its class is loaded; the others stay unloaded.
+        module = sys.modules.get(entry.module)
+        if module is not None and type(value) is getattr(module, name, None):
+            return name
+    return None
+
+
+_TEXT = Field(("str",))
+_NUMBER = Field(("int", "float"))
+# What `set_output` leaves on any estimator, fitted or not.
+_OUTPUT = {"_sklearn_output_config": Field(("dict",), items=_TEXT, optional=True)}
+_COMPARE_REMEDY = (
+    "name one of the built-in distances, or compute the matrix yourself and fit with "
+    "features='precomputed'"
+)
+
+_COMPARE = Entry(
+    module="likewise.geometry.compare",
+    params={
+        "name": _TEXT,
+        "distance": Field(("str",), remedy=_COMPARE_REMEDY),
+        "columns": Field(("None", "slice", "list"), items=Field(("int", "str"))),
+        "local_scale": Field(("None", "int")),
+    },
+)
+
+_EXEMPLAR_CLUSTERER = Entry(
+    module="likewise.estimators.exemplar",
+    params={
+        "features": Field(
+            ("str", "Compare", "list", "tuple"), items=Field(("Compare",)), remedy=_COMPARE_REMEDY
+        ),
+        "weights": Field(("None", "int", "float", "list", "tuple", "array"), items=_NUMBER),
+        "opening_cost": Field(("str", "int", "float", "list", "tuple", "array"), items=_NUMBER),
+        "candidates": Field(("None", "int")),
+        "solver": _TEXT,
+        "gap": _NUMBER,
+        "time_limit": Field(("None", "int", "float")),
+        "n_jobs": Field(("None", "int")),
+        "random_state": Field(("None", "int"), remedy="give an integer seed, or None"),
+        "callbacks": Field(("None",), remedy="set callbacks=None before saving"),
+    },
+    fitted={
+        "labels_": Field(("array",), dtypes="iu", shape=("n",), entries=(-1, "k")),
+        "exemplars_": Field(("array",), dtypes="iu", shape=("k",), entries=(0, "n")),
+        "n_clusters_": Field(("int",), size="k"),
+        "energy_": Field(("float",)),
+        "lower_bound_": Field(("float",)),
+        "gap_": Field(("float",)),
+        "status_": _TEXT,
+        "n_iter_": Field(("int",)),
+        "opening_cost_": Field(("int", "float", "array"), dtypes="iuf", shape=("n",)),
+        "history_": Field(
+            ("dict",), items=Field(("list",), items=Field(("None", "int", "float", "str")))
+        ),
+        "n_features_in_": Field(("int",), size="p"),
+        "feature_names_in_": Field(("names",), shape=("p",), optional=True),
+        "exemplar_rows_": Field(("array",), shape=("k", "p"), optional=True),
+    }
+    | _OUTPUT,
+)
+
+TABLE: Final[dict[str, Entry]] = {
+    "Compare": _COMPARE,
+    "ExemplarClusterer": _EXEMPLAR_CLUSTERER,
+}
