@@ -52,7 +52,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=20),
-    "auto": Effort(turns=200, patience=6, patience_if_loose=24, pairs=20_000, nodes=200),
+    "auto": Effort(turns=200, patience=6, patience_if_loose=40, pairs=20_000, nodes=200),
     "exact": Effort(turns=200, patience=6, patience_if_loose=12, pairs=np.inf),
 }
 
@@ -60,6 +60,10 @@ EFFORTS = {
 LOOSE = 0.01
 # Rounds of kicks may drift above the last solution kept by half the gap, and by this at most.
 LARGEST_DRIFT = 0.005
+# A kick concerns a few clusters: with more than this many, the drift shrinks accordingly.
+FEW_CLUSTERS = 32
+# A turn that closes less than this share of the gap is one without progress.
+PROGRESS = 0.02
 # Differences below this share of what was summed are rounding.
 ROUNDING = 1e-12
 
@@ -154,15 +158,18 @@ class _Search:
         return "gap"
 
     def _kick(self) -> bool:
-        """One turn of iterated local search; whether it found a better solution."""
+        """One turn of iterated local search; whether it closed a good part of the gap."""
         rng = stream(self.random_state, "kicks", self.turns)
-        draws = rng.random((self.effort.kicks, DRAWS_PER_ROUND))
+        kicks = max(self.effort.kicks, int(self.facilities.kicks_per_item * len(self.alive)))
+        draws = rng.random((kicks, DRAWS_PER_ROUND))
         pool = self.alive
         if self.turns % 3:
             pool = promising(self.alive, self.ascent.slack, max(64, 4 * self.best.n_clusters))
         drift = min(LARGEST_DRIFT, self._relative_gap() / 2)
-        found = self.facilities.search(self.best, pool, draws, drift)
-        return self._improve(found, "search")
+        drift *= min(1.0, FEW_CLUSTERS / self.best.n_clusters)
+        before = self.best.energy
+        self._improve(self.facilities.search(self.best, pool, draws, drift), "search")
+        return before - self.best.energy > PROGRESS * (before - self.lower_bound)
 
     def _improve(self, found: Opened, stage: str) -> bool:
         if found.energy >= self.best.energy:

@@ -53,6 +53,9 @@ class Facilities(Protocol):
 
     opening: Floats
     constant: float
+    # Kicks that a turn makes for every candidate: a dense kick looks at all pairs, a sparse one at
+    # its neighbourhood, so it takes many to shake the whole of a large graph.
+    kicks_per_item: float
 
     def first_solution(self) -> Opened:
         """A local optimum, found from nothing."""
@@ -86,6 +89,8 @@ def facilities_of(costs: AssignmentCosts) -> Facilities:
 
 class DenseFacilities:
     """Facility location over all pairs."""
+
+    kicks_per_item = 0.0
 
     def __init__(self, costs: AssignmentCosts) -> None:
         serve = np.ascontiguousarray(costs.service.T)
@@ -149,6 +154,8 @@ class DenseFacilities:
 
 class SparseFacilities:
     """Facility location over the stored pairs and every item itself."""
+
+    kicks_per_item = 0.05
 
     def __init__(self, costs: AssignmentCosts) -> None:
         n = costs.n_items

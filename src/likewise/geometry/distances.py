@@ -26,7 +26,7 @@ form too, unless SciPy was compiled with fused multiply-add (never on x86-64).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -159,8 +159,15 @@ class PairDistance:
         return int(row), int(column)
 
 
-def distance_named(name: str) -> PairDistance:
+def distance_named(name: str, *, also: Sequence[str] = ()) -> PairDistance:
     """Return the distance of that name, or raise `InputError` with the names there are.
+
+    Parameters
+    ----------
+    name : str
+        What the user gave.
+    also : sequence of str, default=()
+        Words that are allowed where the name was given, for the message.
 
     Examples
     --------
@@ -170,10 +177,11 @@ def distance_named(name: str) -> PairDistance:
     """
     if name in DISTANCES:
         return DISTANCES[name]
-    close = difflib.get_close_matches(name, [*DISTANCES, "columns", "precomputed"], n=1)
+    known = [*also, *DISTANCES]
+    close = difflib.get_close_matches(name, known, n=1)
     hint = f"Did you mean {close[0]!r}?" if close else "Pass one of these, or a callable f(A, B)."
-    known = ", ".join(map(repr, DISTANCES))
-    raise InputError(f"there is no distance named {name!r}; there are {known}. {hint}")
+    names = ", ".join(map(repr, known))
+    raise InputError(f"there is no distance named {name!r}; there are {names}. {hint}")
 
 
 def _of_scipy(metric: str) -> Callable[[Array, Array, Array | None], Array]:
@@ -189,7 +197,8 @@ def _of_scipy(metric: str) -> Callable[[Array, Array, Array | None], Array]:
 def _chi2_block(A: Array, B: Array, out: Array | None) -> Array:
     if not (len(A) and len(B)):
         return np.empty((len(A), len(B)))
-    values: Array = additive_chi2_kernel(A, B)
+    # Its compiled loop does not take read-only arrays; `require` copies only those.
+    values: Array = additive_chi2_kernel(np.require(A, None, "W"), np.require(B, None, "W"))
     return np.negative(values, out=values if out is None else out)
 
 

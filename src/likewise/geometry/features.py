@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.arrays.finite import first_nonfinite
+from likewise.arrays.namespace import to_host
 from likewise.errors import InputError, InputTypeError
 from likewise.geometry.compare import Compare, name_of, resolve_columns
 from likewise.geometry.distances import distance_named
@@ -114,11 +115,17 @@ class PairFeatures:
             The number of A's first row in messages.
         """
         parts = []
-        for t, term in enumerate(self.terms):
-            values = term.stacked(A, B, first_row)
-            self._rescale(t, values[:, :, 0], scales)
-            parts.append(values)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for t, term in enumerate(self.terms):
+                values = term.stacked(A, B, first_row)
+                self._rescale(t, values[:, :, 0], scales)
+                parts.append(values)
+        stacked = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+        found = first_nonfinite(stacked)
+        if found is not None:
+            row, other, _ = found.position
+            raise _too_large(first_row + row, other, found.value)
+        return stacked
 
     def distance(
         self,
@@ -157,8 +164,7 @@ class PairFeatures:
         with np.errstate(over="ignore", invalid="ignore"):
             for place, (t, term, own) in enumerate(self._active(weights)):
                 values = term.paired(A, B, own)
-                if term.local_scale is not None and scales is not None:
-                    values /= scales[0][:, t] * scales[1][:, t]
+                self._rescale(t, values, scales)
                 total = values if place == 0 else np.add(total, values, out=total)
         found = first_nonfinite(total)
         if found is not None:
@@ -232,8 +238,9 @@ class PairFeatures:
                 f"feature {self.terms[t].names[0]!r} is locally scaled, but no scales were given; "
                 "compute them with local_scales."
             )
+        first, second = scales[0][:, t], scales[1][:, t]
         # One product, so that [p, q] and [q, p] are divided by the same bits.
-        values /= np.multiply.outer(scales[0][:, t], scales[1][:, t])
+        values /= first * second if values.ndim == 1 else np.multiply.outer(first, second)
 
 
 def resolve_features(
@@ -266,9 +273,11 @@ def resolve_features(
     if isinstance(features, str) and features == "columns":
         own = names if names is not None else tuple(f"x{j}" for j in range(n_columns))
         return PairFeatures((ColumnsTerm(own),), names)
-    if isinstance(features, str) or callable(features):
-        name = features if isinstance(features, str) else name_of(features)
-        features = [Compare(name, features)]
+    if isinstance(features, str):
+        distance_named(features, also=("columns", "precomputed"))
+        features = Compare(features, features)
+    elif callable(features):
+        features = Compare(name_of(features), features)
     comparisons = [features] if isinstance(features, Compare) else features
     if not isinstance(comparisons, (list, tuple)) or not comparisons:
         raise InputTypeError(
@@ -317,7 +326,7 @@ def resolve_weights(weights: ArrayLike | None, names: Sequence[str]) -> Array:
     shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
     rule = f"weights must be one finite number per feature, {len(names)} ({shown})"
     try:
-        given = np.asarray(weights)
+        given = np.asarray(to_host(weights))
     except ValueError as error:
         raise InputError(f"{rule}; got something that is not a list of numbers.") from error
     if given.dtype.kind not in "fiu":
