@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from likewise.app.cli import app
+from likewise.app.commands import app
 
 PAGE = Path(__file__).with_name("cli.md")
 INTRODUCTION = """\
@@ -18,7 +19,21 @@ INTRODUCTION = """\
 
 <!-- Written by generate_cli.py from the program itself; do not edit. -->
 
-Installed with the extra `app`: `pip install "likewise[app]"`.
+The program `likewise` comes with the [extra `app`](install.md). Below, every command with its
+options; `likewise COMMAND --help` shows the same.
+"""
+EXIT_CODES = """
+## Exit codes
+
+| code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | the data, a file or the machine is at fault: one line on standard error says how |
+| 2 | the command line was not understood |
+| 130 | interrupted with Ctrl-C |
+
+An error shows no traceback, unless `--debug` comes before the command:
+`likewise --debug cluster DATA`.
 """
 
 
@@ -31,18 +46,28 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def _value(item: Any) -> str:
+    """What to put for the value of an argument or option."""
+    if item.metavar:
+        return str(item.metavar)
+    if isinstance(item.default, Enum):
+        return "|".join(choice.value for choice in type(item.default))
+    return str(item.name.upper())
+
+
 def _spelling(item: Any) -> str:
     if item.param_type_name == "argument":
-        return f"`{item.metavar or item.name.upper()}`"
-    value = "" if item.is_flag else f" {item.metavar or item.name.upper()}"
+        return f"`{_value(item)}`"
+    value = "" if item.is_flag else f" {_value(item)}"
     return ", ".join(f"`{text}{value}`" for text in [*item.opts, *item.secondary_opts])
 
 
 def _default(item: Any) -> str:
     if item.required:
         return "required"
-    shown = isinstance(item.default, str | int | float) and not isinstance(item.default, bool)
-    return f"`{item.default}`" if shown else ""
+    default = item.default.value if isinstance(item.default, Enum) else item.default
+    shown = isinstance(default, str | int | float | Path) and not isinstance(default, bool)
+    return f"`{default}`" if shown else ""
 
 
 def _rows(command: Any) -> list[str]:
@@ -50,17 +75,14 @@ def _rows(command: Any) -> list[str]:
     if not shown:
         return []
     rows = [
-        f"| {_spelling(item)} | {_cell(item.help or '')} | {_default(item)} |" for item in shown
+        " | ".join(["", _cell(_spelling(item)), _cell(item.help or ""), _default(item), ""]).strip()
+        for item in shown
     ]
     return ["", "| | meaning | default |", "| --- | --- | --- |", *rows]
 
 
 def _usage(name: str, command: Any) -> str:
-    arguments = [
-        item.metavar or item.name.upper()
-        for item in command.params
-        if item.param_type_name == "argument"
-    ]
+    arguments = [_value(item) for item in command.params if item.param_type_name == "argument"]
     return " ".join(["likewise", name, *arguments, "[OPTIONS]"])
 
 
@@ -73,7 +95,7 @@ def page() -> str:
             continue
         lines += ["", f"## {name}", "", f"    {_usage(name, command)}", ""]
         lines += [(command.help or "").strip(), *_rows(command)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, EXIT_CODES])
 
 
 if __name__ == "__main__":

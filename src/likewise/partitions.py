@@ -48,21 +48,19 @@ class Partition:
         return cls(rank[inverse])
 
     @classmethod
-    def from_service(cls, served_by: ArrayLike, order: ArrayLike | None = None) -> Partition:
+    def from_service(cls, served_by: ArrayLike, weight: ArrayLike | None = None) -> Partition:
         """Partition from the representative of every item.
 
-        Clusters are numbered as their representatives come in ``order`` (a permutation of the
-        items; the order of the items themselves when it is None).
+        Clusters are numbered by decreasing weight (number of items when ``weight`` is None), equal
+        ones in the order of their representatives.
         """
         service = np.asarray(served_by, dtype=np.intp)
-        representatives = np.unique(service)
-        if order is not None:
-            place = np.empty(len(service), dtype=np.intp)
-            place[np.asarray(order)] = np.arange(len(service))
-            representatives = representatives[np.argsort(place[representatives])]
-        label_of = np.full(len(service), -1, dtype=np.intp)
-        label_of[representatives] = np.arange(len(representatives))
-        return cls(label_of[service], representatives)
+        representatives, position = np.unique(service, return_inverse=True)
+        total = np.bincount(position, weights=None if weight is None else np.asarray(weight))
+        by_weight = np.argsort(-total, kind="stable")
+        label_of = np.empty(len(by_weight), dtype=np.intp)
+        label_of[by_weight] = np.arange(len(by_weight))
+        return cls(label_of[position], representatives[by_weight])
 
     @property
     def n_items(self) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.datasets.load import LabelledRows, load_digits_demo
+from likewise.decoders.base import Progress, relative_gap
 from likewise.errors import InputError
 from likewise.estimators.exemplar import ExemplarClusterer
 from likewise.metrics import pairwise_f1
@@ -86,7 +87,7 @@ class _Judge:
             method=method,
             clusters=len(np.unique(labels)),
             energy=energy,
-            gap=None if energy is None else (energy - self.lower_bound) / abs(energy),
+            gap=None if energy is None else relative_gap(energy, self.lower_bound),
             adjusted_rand=float(adjusted_rand_score(self.truth, labels)),
             pairwise_f1=float(pairwise_f1(self.truth, labels)),
             seconds=seconds,
@@ -94,7 +95,7 @@ class _Judge:
 
 
 def run_demo(
-    out: Path, on_progress: Callable[[Any], None], on_stage: Callable[[str], None]
+    out: Path, on_progress: Callable[[Progress], None], on_stage: Callable[[str], None]
 ) -> DemoReport:
     """Cluster the digits, compare, draw.
 

@@ -20,8 +20,10 @@ import numpy as np
 import likewise.persistence.format as model_files
 from likewise.app.columns import import_polars
 from likewise.app.tables import Table, read_table
+from likewise.decoders.base import Progress
 from likewise.errors import InputError, LikewiseWarning
 from likewise.estimators.exemplar import ExemplarClusterer
+from likewise.geometry import resolve_features
 from likewise.persistence.atomic import write_atomically
 from likewise.plots.canvas import blank_figure, require_matplotlib
 from likewise.plots.partitions import PartitionDisplay
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PICTURES = (".png", ".pdf", ".svg")
-# Distances to all exemplars are computed for so many (row, exemplar) pairs at a time: 32 MB.
-PAIRS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +66,7 @@ class ClusterReport:
     energy: float
     lower_bound: float
     gap: float
+    bound_scope: str
     status: str
     opening_cost: float
     seconds: float
@@ -90,6 +91,7 @@ class ModelReport:
     energy: float | None
     lower_bound: float | None
     gap: float | None
+    bound_scope: str | None
     status: str | None
     opening_cost: float | list[float] | None
     rows: int | None
@@ -100,7 +102,7 @@ class ModelReport:
 
 def run_cluster(
     request: ClusterRequest,
-    on_progress: Callable[[Any], None],
+    on_progress: Callable[[Progress], None],
     on_stage: Callable[[str], None],
 ) -> ClusterReport:
     """Read, cluster, write.
@@ -123,15 +125,14 @@ def run_cluster(
     _check_targets(request)
     on_stage(f"reading {request.data.name}")
     table = read_table(request.data, request.columns, header=request.header)
-    X = table.rows()
     model = _model(request, table, on_progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LikewiseWarning)
         start = time.perf_counter()
-        model.fit(X)
+        model.fit(table.rows())
         seconds = time.perf_counter() - start
     on_stage("writing")
-    _write_outputs(request, table, X, model)
+    _write_outputs(request, table, model)
     return ClusterReport(
         data=str(request.data),
         rows=table.values.shape[0],
@@ -140,6 +141,7 @@ def run_cluster(
         energy=float(model.energy_),
         lower_bound=float(model.lower_bound_),
         gap=float(model.gap_),
+        bound_scope=str(model.bound_scope_),
         status=str(model.status_),
         opening_cost=float(model.opening_cost_),
         seconds=seconds,
@@ -182,6 +184,7 @@ def run_inspect(path: Path) -> ModelReport:
         energy=plain(fitted.get("energy_")),
         lower_bound=plain(fitted.get("lower_bound_")),
         gap=plain(fitted.get("gap_")),
+        bound_scope=plain(fitted.get("bound_scope_")),
         status=plain(fitted.get("status_")),
         opening_cost=plain(fitted.get("opening_cost_")),
         rows=None if labels is None else len(labels),
@@ -210,7 +213,7 @@ def plain(value: Any) -> Any:
 
 
 def _model(
-    request: ClusterRequest, table: Table, on_progress: Callable[[Any], None]
+    request: ClusterRequest, table: Table, on_progress: Callable[[Progress], None]
 ) -> ExemplarClusterer:
     features = request.distance
     if request.weights is not None:
@@ -263,13 +266,13 @@ def _check_targets(request: ClusterRequest) -> None:
         require_matplotlib()
 
 
-def _write_outputs(request: ClusterRequest, table: Table, X: Any, model: ExemplarClusterer) -> None:
+def _write_outputs(request: ClusterRequest, table: Table, model: ExemplarClusterer) -> None:
     if request.save is not None:
         # The callback belongs to this run and cannot be saved.
         model.set_params(callbacks=None)
         model_files.save(model, request.save)
     if request.out is not None:
-        distances = _distances(request, X, model)
+        distances = _distances(table, model)
         write_atomically(request.out, lambda stream: _write_labels(stream, model, distances))
     if request.plot is not None:
         figure = blank_figure(8.0, 6.5)
@@ -295,15 +298,15 @@ def _write_labels(
     frame.write_csv(stream)
 
 
-def _distances(request: ClusterRequest, X: Any, model: ExemplarClusterer) -> NDArray[np.float64]:
+def _distances(table: Table, model: ExemplarClusterer) -> NDArray[np.float64]:
     """Distance of each row to its exemplar; 0 for exemplars, whatever the diagonal says."""
-    n, k = len(model.labels_), int(model.n_clusters_)
-    step = max(1, PAIRS_AT_A_TIME // k)
-    distances = np.empty(n)
-    for start in range(0, n, step):
-        labels = model.labels_[start : start + step]
-        block = np.asarray(model.transform(X[start : start + step]))
-        distances[start : start + step] = block[np.arange(len(labels)), labels]
+    served_by = model.exemplars_[model.labels_]
+    if model.features == "precomputed":
+        distances: NDArray[np.float64] = table.values[np.arange(len(served_by)), served_by]
+    else:
+        features = resolve_features(model.features, len(table.columns))
+        weights = features.resolve_weights(model.weights)
+        distances = features.paired(table.values, table.values[served_by], weights)
     distances[model.exemplars_] = 0.0
     return distances
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from likewise.app.demo import DemoReport
 from likewise.app.tasks import ClusterReport, ModelReport, as_json
+from likewise.decoders.base import Progress
 from likewise.plots.canvas import readable
 
 # Clusters that the table of sizes lists.
@@ -31,7 +33,7 @@ class ProgressBar:
 
     def __init__(self, *, hidden: bool = False) -> None:
         console = Console(stderr=True)
-        self._progress = Progress(
+        self._bar = Bar(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             TextColumn("{task.fields[state]}", markup=False),
@@ -40,27 +42,26 @@ class ProgressBar:
             transient=True,
             disable=hidden or not console.is_terminal,
         )
-        self._task = self._progress.add_task("starting", total=None, state="")
+        self._task = self._bar.add_task("starting", total=None, state="")
 
     def __enter__(self) -> ProgressBar:
-        self._progress.start()
+        self._bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        self._bar.stop()
 
     def show_stage(self, name: str) -> None:
         """Show that a stage has begun of which only the name is known."""
-        self._progress.update(self._task, description=name, state="")
+        self._bar.update(self._task, description=name, state="")
 
-    def update(self, record: Any) -> None:
+    def update(self, record: Progress) -> None:
         """Show a progress record of the solver."""
-        gap = (record.energy - record.lower_bound) / max(abs(record.energy), 1e-300)
         state = (
             f"energy {readable(record.energy)}  bound {readable(record.lower_bound)}  "
-            f"gap {percent(gap)}  clusters {record.n_clusters:,}"
+            f"gap {percent(record.gap)}  clusters {record.n_clusters:,}"
         )
-        self._progress.update(self._task, description=record.stage, state=state)
+        self._bar.update(self._task, description=record.stage, state=state)
 
 
 def show(report: Any, as_document: bool) -> None:
@@ -95,7 +96,7 @@ def _(report: ClusterReport, console: Console) -> None:
                 "clusters": f"{report.clusters:,}",
                 "energy": readable(report.energy),
                 "lower bound": readable(report.lower_bound),
-                "certified gap": percent(report.gap),
+                "certified gap": f"{percent(report.gap)} (over {report.bound_scope})",
                 "status": report.status,
                 "opening cost": readable(report.opening_cost),
                 "seconds": f"{report.seconds:.2f}",
@@ -130,7 +131,7 @@ def _(report: ModelReport, console: Console) -> None:
             "clusters": f"{report.clusters:,}",
             "energy": _number(report.energy),
             "lower bound": _number(report.lower_bound),
-            "certified gap": percent(report.gap),
+            "certified gap": f"{percent(report.gap)} (over {report.bound_scope})",
             "status": str(report.status),
             "opening cost": f"one per row, {len(cost):,}"
             if isinstance(cost, list)

@@ -179,7 +179,7 @@ def _suggestion(bytes_needed: int) -> str:
 
 
 def _parse_bytes(text: str) -> int:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-z]*)\s*", text.lower())
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([a-z]*)\s*", text.lower())
     factor = _UNITS.get(match[2]) if match else None
     size = int(float(match[1]) * factor) if match and factor else 0
     if size <= 0:

@@ -10,6 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from likewise.partitions import Partition
 
 # Energies closer to zero than this count as zero when a gap is made relative.
@@ -54,7 +57,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class Solution:
-    """A partition with its energy and its certificate."""
+    """A partition with its energy and its certificate.
+
+    ``prices`` are the multipliers that prove the bound, None where they alone do not.
+    """
 
     partition: Partition
     energy: float
@@ -62,6 +68,7 @@ class Solution:
     status: str
     n_iter: int
     history: dict[str, list[str] | list[float]]
+    prices: NDArray[np.float64] | None = None
 
     @property
     def gap(self) -> float:

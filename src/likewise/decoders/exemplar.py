@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.arrays.random import stream
 from likewise.decoders.ascent import Ascent, promising
@@ -76,15 +77,16 @@ def decode(
     time_limit: float | None = None,
     random_state: int | None = None,
     callbacks: Sequence[Callable[[Progress], object]] = (),
+    start: NDArray[np.intp] | None = None,
 ) -> Solution:
     """Find the partition of least energy, with a lower bound on that energy.
 
-    The costs are trusted: finite (stored) entries, at least one item. Ctrl-C ends the search early,
+    ``start`` are exemplars to begin with, beside the search's own. The costs are trusted: finite (stored) entries, at least one item. Ctrl-C ends the search early,
     with status ``"interrupted"``.
     """
     journal = Journal(callbacks, time_limit)
     search = _Search(facilities_of(costs), EFFORTS[solver], gap, random_state, journal)
-    status = search.run()
+    status = search.run(start)
     partition = Partition.from_service(search.facilities.served_by(search.best.is_open))
     energy = costs.energy_of(partition)
     constant = search.facilities.constant
@@ -93,8 +95,9 @@ def decode(
         energy=energy,
         lower_bound=min(search.lower_bound + constant, energy),
         status=status,
-        n_iter=search.turns,
+        n_iter=max(search.turns, 1),
         history=journal.history(),
+        prices=search.prices(),
     )
 
 
@@ -115,6 +118,7 @@ class _Search:
         self.random_state = random_state
         self.journal = journal
         self.turns = 0
+        self.ascent: Ascent | None = None
         n = len(facilities.opening)
         self.alive: Candidates = np.arange(n, dtype=np.int32)
         # Everybody an exemplar: what Ctrl-C before the first solution would return.
@@ -122,10 +126,17 @@ class _Search:
         self.lower_bound = float(np.minimum(facilities.opening, 0.0).sum())
         journal.constant = facilities.constant
 
-    def run(self) -> str:
+    def run(self, start: NDArray[np.intp] | None) -> str:
         """Search until done; returns the status."""
         try:
             self._improve(self.facilities.first_solution(), "search")
+            if start is not None:
+                is_open = np.zeros(len(self.alive), dtype=bool)
+                is_open[start] = True
+                found = self.facilities.search(
+                    Opened(is_open, np.inf), self.alive, no_draws(), 0.0
+                )
+                self._improve(found, "search")
             self.ascent = Ascent(self.facilities, self.facilities.first_multipliers(self.best))
             status = self._take_turns()
             if status == "gap" and self.effort.pairs:
@@ -133,6 +144,12 @@ class _Search:
         except KeyboardInterrupt:
             status = "interrupted"
         return "converged" if self._certified() else status
+
+    def prices(self) -> NDArray[np.float64] | None:
+        """Multipliers that prove the bound, in the units of the costs as they were given."""
+        if self.ascent is None or self.lower_bound > self.ascent.bound:
+            return None
+        return self.ascent.v + self.facilities.least
 
     def _take_turns(self) -> str:
         without_progress = 0

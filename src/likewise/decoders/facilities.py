@@ -52,6 +52,7 @@ class Facilities(Protocol):
     """The steps that a search is composed of."""
 
     opening: Floats
+    least: Floats
     constant: float
     # Kicks that a turn makes for every candidate: a dense kick looks at all pairs, a sparse one at
     # its neighbourhood, so it takes many to shake the whole of a large graph.
@@ -94,14 +95,17 @@ class DenseFacilities:
 
     def __init__(self, costs: AssignmentCosts) -> None:
         serve = np.ascontiguousarray(costs.service.T)
-        if serve is costs.service or np.shares_memory(serve, costs.service):
-            serve = serve.copy()
-        np.fill_diagonal(serve, 0.0)
+        shared = np.shares_memory(serve, costs.service)
+        if shared and np.any(np.diagonal(serve) != 0.0):
+            serve, shared = serve.copy(), False
+        if not shared:
+            np.fill_diagonal(serve, 0.0)
         least = serve.min(axis=0)
         if np.any(least < 0):
-            serve -= least
+            serve = serve - least
             np.fill_diagonal(serve, 0.0)
         self.serve = serve
+        self.least: Floats = least
         self.opening: Floats = costs.opening - least
         self.constant = float(least.sum())
 
@@ -164,6 +168,7 @@ class SparseFacilities:
         client, candidate, cost = rows.row[off], rows.col[off], rows.data[off].astype(float)
         least = np.zeros(n)
         np.minimum.at(least, client, cost)
+        self.least: Floats = least
         self.opening: Floats = costs.opening - least
         self.constant = float(least.sum())
         cost -= least[client]
@@ -228,6 +233,10 @@ class SparseFacilities:
             np.empty(n), np.empty(n, np.int64), np.empty(1),
         )  # fmt: skip
         sparse_search.rank_all(self.graph, self.opening, state)
+        unserved = state[3] < 0
+        if np.any(unserved):
+            state[0][unserved] = True
+            sparse_search.rank_all(self.graph, self.opening, state)
         return state
 
 

@@ -136,7 +136,7 @@ def link_to(
     if scales is None:
         scales = features.local_scales(X, n_jobs=n_jobs)
     embedding = features.embedding(X, resolved)
-    task = _Task(features, X, resolved, scales, targets, width)
+    task = _Task(features, X, resolved, scales, targets, X[targets], width)
     nearest: Callable[[slice], _Links]
     if embedding is not None and embedding[0].shape[1] <= TREE_DIMENSIONS:
         nearest = _TreeSearch(task, *embedding)
@@ -198,6 +198,7 @@ class _Task:
     weights: Array
     scales: Array | None
     targets: Indices
+    target_rows: Array
     width: int
 
     def compare(self, block: slice) -> _Links:
@@ -205,7 +206,7 @@ class _Task:
         scales = None if self.scales is None else (self.scales[block], self.scales[self.targets])
         values = self.features.distance(
             self.X[block],
-            self.X[self.targets],
+            self.target_rows,
             self.weights,
             scales=scales,
             first_row=block.start,

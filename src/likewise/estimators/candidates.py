@@ -1,0 +1,193 @@
+"""Candidate graphs for large sets: nearest neighbours, and exemplars for clusters beyond them.
+
+With k nearest neighbours alone no cluster can be much larger than k. So the graph is built in
+three steps:
+
+1. a sample is solved, each row standing for many, and enlarged until its clusters hold several
+   sampled rows: that shows how large clusters are and roughly where their exemplars lie;
+2. every exemplar of the sample moves to the best of its neighbours for the rows it serves, over and
+   over (a descent over the graph of nearest neighbours);
+3. every row is linked to its k nearest neighbours, and to the nearest of these exemplars and of the
+   sampled rows around them, ``GLOBAL_PER_CLUSTER`` per cluster.
+
+The sum over stored pairs is what is solved and what the bound is about. `reaches_all_pairs` tells
+when the bound holds over all pairs as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise.arrays.random import stream
+from likewise.decoders.exemplar import decode
+from likewise.estimators.exemplar_costs import (
+    OpeningCost,
+    RowGeometry,
+    estimated_median,
+    opening_of,
+)
+from likewise.estimators.units import Units
+from likewise.geometry import candidate_graph, link_to, merge_graphs
+from likewise.potentials import AssignmentCosts
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+FIRST_SAMPLE = 2000
+GROWTH = 4
+# A sample tells the size of clusters when they hold this many sampled rows on average.
+ROWS_PER_CLUSTER = 8
+# Links of a sampled row: enough for clusters of a well-sized sample.
+SAMPLE_LINKS = 40
+# Global candidates per cluster beside its exemplar: sampled rows of the cluster.
+GLOBAL_PER_CLUSTER = 4
+# Descent of the exemplars over the graph: rounds at most.
+DESCENT_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The potentials over the graph, where to start, and each unit's price of the next pair.
+
+    ``reach[p]`` is a cost below which every pair of p is stored: infinite where all pairs are.
+    """
+
+    costs: AssignmentCosts
+    start: Indices
+    reach: Floats
+    opening_cost: float | Floats
+
+
+def sparse_costs(
+    geometry: RowGeometry, units: Units, opening: OpeningCost, k: int, seed: int
+) -> Candidates:
+    """Potentials over the candidate graph of a set of rows."""
+    used = estimated_median(geometry, units, seed) if isinstance(opening, str) else opening
+    own = geometry.restricted_to(units.row_of)
+    cost = opening_of(used, units)
+    nearest = _linked(own, k)
+    reach = _reach(nearest, k, len(units)) * units.weight
+    sampled, exemplars = _sample_solution(own, units.weight, cost, k, seed)
+    exemplars = _descended(own, units.weight, nearest, exemplars)
+    graph = merge_graphs(nearest, _global_links(own, exemplars, sampled, k, seed))
+    service = sparse.csr_array(
+        (graph.data * np.repeat(units.weight, np.diff(graph.indptr)), graph.indices, graph.indptr),
+        shape=graph.shape,
+    )
+    return Candidates(AssignmentCosts(service, cost), exemplars, reach, used)
+
+
+def reaches_all_pairs(prices: Floats, reach: Floats) -> bool:
+    """Whether a bound over the stored pairs also bounds the problem over all pairs.
+
+    A pair that is not stored changes L(v) only where v_p exceeds its cost, so the bound stands if
+    no multiplier exceeds the cost up to which the pairs of its client are all stored.
+    """
+    return bool(np.all(prices <= reach))
+
+
+def _linked(geometry: RowGeometry, k: int) -> sparse.csr_array:
+    return candidate_graph(
+        geometry.features, geometry.X, geometry.weights, min(k, len(geometry.X) - 1),
+        scales=geometry.scales, n_jobs=geometry.n_jobs,
+    )  # fmt: skip
+
+
+def _linked_to(geometry: RowGeometry, targets: Indices, k: int) -> sparse.csr_array:
+    return link_to(
+        geometry.features, geometry.X, geometry.weights, np.unique(targets), k,
+        scales=geometry.scales, n_jobs=geometry.n_jobs,
+    )  # fmt: skip
+
+
+def _reach(nearest: sparse.csr_array, k: int, n: int) -> Floats:
+    if k >= n - 1:
+        return np.full(n, np.inf)
+    return np.maximum.reduceat(nearest.data, nearest.indptr[:-1])
+
+
+def _sample_solution(
+    geometry: RowGeometry, weight: Floats, opening: Floats, k: int, seed: int
+) -> tuple[Indices, Indices]:
+    """Rows of a sample that is large enough, and the exemplars it chose."""
+    n = len(weight)
+    order = stream(seed, "sample").permutation(n)
+    size = min(FIRST_SAMPLE, n)
+    while True:
+        sampled = np.sort(order[:size])
+        part = geometry.restricted_to(sampled)
+        times = weight[sampled] * (n / size)
+        graph = _linked(part, max(k, SAMPLE_LINKS))
+        graph.data *= np.repeat(times, np.diff(graph.indptr))
+        found = decode(AssignmentCosts(graph, opening[sampled]), solver="fast", random_state=seed)
+        clusters = found.partition.n_clusters
+        if size == n or size >= ROWS_PER_CLUSTER * clusters:
+            return sampled, sampled[found.partition.representatives]
+        size = min(GROWTH * size, n)
+
+
+def _served_by(geometry: RowGeometry, exemplars: Indices) -> tuple[Indices, Floats]:
+    """The nearest exemplar of every row and its distance; an exemplar serves itself."""
+    n = len(geometry.X)
+    links = _linked_to(geometry, exemplars, 1)
+    served, cost = np.arange(n), np.zeros(n)
+    linked = np.flatnonzero(np.diff(links.indptr))
+    served[linked], cost[linked] = links.indices, links.data
+    served[exemplars], cost[exemplars] = exemplars, 0.0
+    return served, cost
+
+
+def _descended(
+    geometry: RowGeometry, weight: Floats, nearest: sparse.csr_array, exemplars: Indices
+) -> Indices:
+    """Move every exemplar to the best of its neighbours for the rows it serves, until none gains."""
+    for _ in range(DESCENT_ROUNDS):
+        served, cost = _served_by(geometry, exemplars)
+        total = np.bincount(served, weights=weight * cost, minlength=len(weight))
+        by_exemplar = np.argsort(served, kind="stable")
+        starts = np.searchsorted(served[by_exemplar], exemplars)
+        stops = np.searchsorted(served[by_exemplar], exemplars, side="right")
+        moved = exemplars.copy()
+        for place, exemplar in enumerate(exemplars):
+            members = by_exemplar[starts[place] : stops[place]]
+            options = nearest.indices[nearest.indptr[exemplar] : nearest.indptr[exemplar + 1]]
+            sums = _sums_of_distances(geometry, weight, members, options)
+            if sums.min() < total[exemplar] * (1 - 1e-9):
+                moved[place] = options[np.argmin(sums)]
+        moved = np.unique(moved)
+        if np.array_equal(moved, np.unique(exemplars)):
+            return moved
+        exemplars = moved
+    return exemplars
+
+
+def _sums_of_distances(
+    geometry: RowGeometry, weight: Floats, members: Indices, options: Indices
+) -> Floats:
+    scales = geometry.scales
+    d = geometry.features.distance(
+        geometry.X[members],
+        geometry.X[options],
+        geometry.weights,
+        scales=None if scales is None else (scales[members], scales[options]),
+    )
+    d[members[:, None] == options] = 0.0
+    return weight[members] @ d
+
+
+def _global_links(
+    geometry: RowGeometry, exemplars: Indices, sampled: Indices, k: int, seed: int
+) -> sparse.csr_array:
+    """Links of every row to the nearest exemplars, and to the nearest sampled rows around them."""
+    around = sampled
+    wanted = GLOBAL_PER_CLUSTER * len(exemplars)
+    if len(sampled) > wanted:
+        around = stream(seed, "global").choice(sampled, size=wanted, replace=False)
+    few = max(3, k // GLOBAL_PER_CLUSTER)
+    return merge_graphs(
+        _linked_to(geometry, exemplars, few), _linked_to(geometry, np.union1d(around, exemplars), k)
+    )

@@ -1,0 +1,397 @@
+"""Exemplar clustering with the number of clusters chosen, and a proof of how good the answer is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from likewise.arrays.blocks import map_blocks
+from likewise.arrays.random import draw_seed
+from likewise.decoders.base import STATUS_REMEDIES
+from likewise.errors import CertificateWarning, InputError, InputTypeError
+from likewise.estimators.exemplar_sets import (
+    Outcome,
+    SearchOptions,
+    cheapest_exemplar,
+    nearest_exemplar,
+    partition_precomputed,
+    partition_rows,
+)
+from likewise.geometry import PairFeatures, combine_stack, distance_matrix, resolve_features
+from likewise.geometry.features import resolve_weights
+from likewise.validation import (
+    Precomputed,
+    as_sets,
+    validate_choice,
+    validate_int,
+    validate_number,
+    validate_opening_cost,
+    validate_precomputed,
+    validate_rows,
+    validate_sample_weight,
+)
+
+Floats = NDArray[np.float64]
+
+SOLVERS = ("auto", "fast", "exact")
+
+
+class ExemplarClusterer(
+    ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
+):
+    """Partition a set around exemplars, the number of clusters chosen by the optimisation.
+
+    Chooses the set Q of exemplars that minimises eq. (1) of [1]_::
+
+        E(Q) = sum over p not in Q of sample_weight[p] * min over q in Q of d[p, q]
+             + sum over q in Q of opening_cost[q]
+
+    with d the weighted sum of the features, and reports a lower bound on the least energy there is.
+    Distances may be asymmetric, negative and non-metric.
+
+    Parameters
+    ----------
+    features : str, callable or list of Compare, default="sqeuclidean"
+        How two rows are compared: the name of a distance, a callable ``f(A, B)`` that returns the
+        matrix of distances from the rows of A to those of B, ``"columns"`` (one squared difference
+        per column), a list of :class:`likewise.Compare`, or ``"precomputed"``: X then is an array
+        (n, n) or (n, n, F), entry [p, q] being "p served by q", or a SciPy sparse array (n, n)
+        whose missing entries say that p may not be served by q. The diagonal is ignored.
+    weights : array-like of shape (F,), default=None
+        The weight of every feature in d; None adds the features up.
+    opening_cost : float, array-like of shape (n,) or "median", default="median"
+        What an exemplar costs: higher means fewer clusters. ``"median"`` is the median of d[p, q]
+        over pairs of rows, estimated from 2,000 rows where ``candidates`` is given and there are
+        more.
+    candidates : int, default=None
+        None considers all pairs and needs 16 n^2 bytes. A number k keeps the k nearest neighbours
+        of every row, beside global candidates for clusters larger than that, and scales to
+        millions of rows.
+    solver : {"auto", "fast", "exact"}, default="auto"
+        ``"fast"`` is a local search with a bound, ``"auto"`` searches until neither the answer nor
+        the bound improves, ``"exact"`` then proves the optimum by mixed-integer programming or
+        says how far it is.
+    gap : float, default=1e-6
+        Stop when (energy_ - lower_bound_) / abs(energy_) is at most this.
+    time_limit : float, default=None
+        Seconds after which the best answer so far is returned, with its bound.
+    n_jobs : int, default=None
+        Threads that compute distances and neighbours, or the sets of ``cluster``. Results are the
+        same bits for any number.
+    random_state : int, RandomState or None, default=None
+        Seed of the search. None is a fixed seed: results are reproducible by default.
+    callbacks : callable or list of callables, default=None
+        Called with a ``Progress`` record (stage, seconds, energy, lower_bound, n_clusters, gap)
+        whenever the search advances; ``callbacks=print`` shows them.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every row, 0..k-1, the heaviest cluster first.
+    exemplars_ : array of shape (k,)
+        Rows that are exemplars; ``exemplars_[labels_]`` is each row's exemplar.
+    exemplar_rows_ : array of shape (k, p)
+        Their features (not for precomputed distances).
+    n_clusters_ : int
+        The number of clusters.
+    energy_ : float
+        The energy of the partition.
+    lower_bound_ : float
+        No partition has a lower energy than this; over the candidate graph where one was used.
+    gap_ : float
+        (energy_ - lower_bound_) / max(abs(energy_), tiny).
+    bound_scope_ : {"all pairs", "candidate pairs"}
+        What ``lower_bound_`` bounds: the problem over all pairs, or only over the stored ones.
+    status_ : str
+        "converged" when the gap asked for is certified; else "gap", "time_limit", "memory_limit"
+        or "interrupted".
+    opening_cost_ : float or array of shape (n,)
+        The opening cost that was used.
+    n_iter_ : int
+        Turns of bound and search.
+    history_ : dict of lists
+        "stage", "seconds", "energy" and "lower_bound" along the search.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Their names, where X is a frame.
+
+    References
+    ----------
+    .. [1] N. Komodakis, "Learning to cluster using high order graphical models with latent
+       variables", ICCV 2011.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1]]
+    >>> clusterer = lw.ExemplarClusterer(opening_cost=1.0).fit(X)
+    >>> clusterer.labels_, clusterer.exemplars_, clusterer.status_
+    (array([0, 0, 0, 1, 1]), array([1, 3]), 'converged')
+    >>> clusterer.predict([[8.0]])
+    array([1])
+    """
+
+    def __init__(
+        self,
+        features: Any = "sqeuclidean",
+        weights: Any = None,
+        opening_cost: Any = "median",
+        *,
+        candidates: int | None = None,
+        solver: str = "auto",
+        gap: float = 1e-6,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+    ) -> None:
+        self.features = features
+        self.weights = weights
+        self.opening_cost = opening_cost
+        self.candidates = candidates
+        self.solver = solver
+        self.gap = gap
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> ExemplarClusterer:
+        """Partition the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p), or what ``features="precomputed"`` takes
+            The set.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            How many rows each row counts for; a row of weight 0 counts as absent and gets the
+            label of its nearest exemplar.
+
+        Returns
+        -------
+        self
+        """
+        outcome = self._partitioned(self, X, self.opening_cost, sample_weight, min_rows=2)
+        self.labels_ = outcome.labels
+        self.exemplars_ = outcome.exemplars
+        self.n_clusters_ = len(outcome.exemplars)
+        self.energy_ = outcome.solution.energy
+        self.lower_bound_ = outcome.solution.lower_bound
+        self.gap_ = outcome.solution.gap
+        self.bound_scope_ = outcome.bound_scope
+        self.status_ = outcome.solution.status
+        self.opening_cost_ = outcome.opening_cost
+        self.n_iter_ = outcome.solution.n_iter
+        self.history_ = outcome.solution.history
+        if not self._is_precomputed():
+            self._remember_rows(validate_rows(self, X, reset=False), sample_weight)
+        self._warn_unless_done()
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Give every new row the label of its nearest exemplar.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (m, p)
+            New rows; for precomputed distances (m, n), from new items to the n fitted ones.
+
+        Returns
+        -------
+        labels : array of shape (m,)
+            -1 only for a row of a sparse X without entry at an exemplar.
+        """
+        check_is_fitted(self)
+        if self._is_precomputed():
+            return cheapest_exemplar(self._precomputed_to_exemplars(X))
+        rows, features = self._new_rows(X)
+        return nearest_exemplar(
+            features, features.resolve_weights(self.weights), rows, self.exemplar_rows_,
+            self._new_scales(features, rows), self.n_jobs,
+        )  # fmt: skip
+
+    def transform(self, X: Any) -> Floats:
+        """Distances from every row to every exemplar, in the order of ``exemplars_``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (m, p)
+            New rows; for precomputed distances (m, n), from new items to the n fitted ones.
+
+        Returns
+        -------
+        distances : array of shape (m, k)
+            Infinite where a sparse X has no entry.
+        """
+        check_is_fitted(self)
+        if self._is_precomputed():
+            costs = self._precomputed_to_exemplars(X)
+            if not sparse.issparse(costs):
+                return costs
+            entries = sparse.coo_array(costs)
+            dense = np.full(entries.shape, np.inf)
+            dense[entries.row, entries.col] = entries.data
+            return dense
+        rows, features = self._new_rows(X)
+        return distance_matrix(
+            features, rows, self.weights, Y=self.exemplar_rows_,
+            scales=self._new_scales(features, rows), n_jobs=self.n_jobs,
+        )  # fmt: skip
+
+    def cluster(self, X: Any, groups: Any = None) -> Any:
+        """Partition one or many new sets, each jointly; the fitted state stays as it is.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p), or list of such
+            One table, or a list of sets.
+        groups : array-like of shape (n,), default=None
+            For one table: which set a row belongs to.
+
+        Returns
+        -------
+        labels : array of shape (n,), or list of arrays
+            Labels of every set, from 0 on in each.
+        """
+        precomputed = self._is_precomputed()
+        sets, restore = as_sets(X, groups, square=precomputed)
+        costs: list[Any] = [self.opening_cost] * len(sets)
+        if groups is not None and np.ndim(self.opening_cost) == 1:
+            costs = [part.ravel() for part in as_sets(np.c_[self.opening_cost], groups)[0]]
+
+        def solve(place: int) -> NDArray[np.intp]:
+            gate = type(self)(**{**self.get_params(deep=False), "n_jobs": 1})
+            return self._partitioned(gate, sets[place], costs[place], None, min_rows=1).labels
+
+        # Callables, of the user's own, run in one thread.
+        alone = precomputed or isinstance(self.features, str)
+        return restore(map_blocks(solve, range(len(sets)), self.n_jobs if alone else 1))
+
+    def _partitioned(
+        self, gate: ExemplarClusterer, X: Any, opening_cost: Any, sample_weight: Any, min_rows: int
+    ) -> Outcome:
+        """Check the input and partition one set; ``gate`` records the columns of X."""
+        options = self._options()
+        if self._is_precomputed():
+            given = validate_precomputed(gate, X, reset=True)
+            n = given.costs.shape[0]
+            if n < min_rows:
+                raise InputError(
+                    f"Found array with n_samples=1 (shape={given.costs.shape}) while a minimum of "
+                    f"{min_rows} is required by {type(self).__name__}; there is nothing to partition."
+                )
+            given = self._combined(given)
+            return partition_precomputed(
+                given, validate_opening_cost(opening_cost, n),
+                validate_sample_weight(sample_weight, n), options,
+            )  # fmt: skip
+        rows = validate_rows(gate, X, reset=True, min_rows=min_rows)
+        features = gate._resolved_features()
+        return partition_rows(
+            rows, features, features.resolve_weights(self.weights),
+            validate_opening_cost(opening_cost, len(rows)),
+            validate_sample_weight(sample_weight, len(rows)), options,
+        )  # fmt: skip
+
+    def _options(self) -> SearchOptions:
+        callbacks = self.callbacks
+        if callbacks is None:
+            callbacks = []
+        elif callable(callbacks):
+            callbacks = [callbacks]
+        if not isinstance(callbacks, (list, tuple)) or not all(map(callable, callbacks)):
+            raise InputTypeError(
+                "callbacks must be None, a callable or a list of callables; got "
+                f"{self.callbacks!r}. Pass for instance callbacks=print."
+            )
+        limit, k = self.time_limit, self.candidates
+        if k is not None and self._is_precomputed():
+            raise InputError(
+                f"candidates={k!r} picks nearest neighbours of rows, but features='precomputed' "
+                "gives the pairs already. Pass a SciPy sparse array of the pairs to keep instead."
+            )
+        return SearchOptions(
+            solver=validate_choice("solver", self.solver, SOLVERS),
+            gap=validate_number("gap", self.gap, 0.0),
+            time_limit=None if limit is None else validate_number("time_limit", limit, 0.0),
+            seed=draw_seed(self.random_state),
+            callbacks=callbacks,
+            candidates=None if k is None else validate_int("candidates", k, 1),
+            n_jobs=self.n_jobs,
+        )
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.features, str) and self.features == "precomputed"
+
+    def _resolved_features(self) -> PairFeatures:
+        return resolve_features(
+            self.features, self.n_features_in_, getattr(self, "feature_names_in_", None)
+        )
+
+    def _combined(self, given: Precomputed) -> Precomputed:
+        """The weighted sum of given features; one given feature without weight is taken as is."""
+        costs = given.costs
+        n_features = costs.shape[2] if costs.ndim == 3 else 1
+        if costs.ndim == 2 and self.weights is None:
+            return given
+        weights = resolve_weights(self.weights, [f"feature {f}" for f in range(n_features)])
+        combined = combine_stack(costs, weights) if costs.ndim == 3 else costs * weights[0]
+        return Precomputed(combined, given.alone)
+
+    def _precomputed_to_exemplars(self, X: Any) -> Any:
+        given = validate_precomputed(self, X, reset=False)
+        return self._combined(Precomputed(given.costs[:, self.exemplars_], given.alone)).costs
+
+    def _new_rows(self, X: Any) -> tuple[Floats, PairFeatures]:
+        rows = validate_rows(self, X, reset=False)
+        features = self._resolved_features()
+        features.check(rows)
+        return rows, features
+
+    def _new_scales(self, features: PairFeatures, rows: Floats) -> tuple[Floats, Floats] | None:
+        if not features.needs_scales:
+            return None
+        scales = features.local_scales(rows, self.reference_rows_, n_jobs=self.n_jobs)
+        own = features.local_scales(self.exemplar_rows_, self.reference_rows_, n_jobs=self.n_jobs)
+        return None if scales is None or own is None else (scales, own)
+
+    def _remember_rows(self, rows: Floats, sample_weight: Any) -> None:
+        """What predict compares new rows with."""
+        self.exemplar_rows_ = rows[self.exemplars_].copy()
+        if self._resolved_features().needs_scales:
+            weight = validate_sample_weight(sample_weight, len(rows))
+            self.reference_rows_ = (rows if weight is None else rows[weight > 0]).copy()
+
+    def _warn_unless_done(self) -> None:
+        if self.status_ in ("time_limit", "memory_limit", "interrupted"):
+            warnings.warn(
+                f"{type(self).__name__} stopped with status {self.status_!r} and a certified gap "
+                f"of {self.gap_:.3%}: {STATUS_REMEDIES[self.status_]}.",
+                CertificateWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.sparse = self._is_precomputed()
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -1,0 +1,194 @@
+"""From rows or precomputed costs to the potentials of exemplar clustering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise.arrays.blocks import require_memory
+from likewise.arrays.random import stream
+from likewise.errors import InputError
+from likewise.estimators.units import Units, units_of_costs, units_of_rows
+from likewise.geometry import PairFeatures, distance_matrix
+from likewise.potentials import AssignmentCosts
+from likewise.validation import Precomputed
+
+Floats = NDArray[np.float64]
+OpeningCost = Literal["median"] | float | Floats
+
+# Beyond this many units the median distance is estimated from this many of them, drawn at random.
+MEDIAN_SAMPLE = 2000
+
+
+@dataclass(frozen=True)
+class RowGeometry:
+    """Rows with the features that compare them, their weights, and local scales if any."""
+
+    X: Floats
+    features: PairFeatures
+    weights: Floats
+    scales: Floats | None
+    n_jobs: int | None
+
+    @classmethod
+    def of(
+        cls, X: Floats, features: PairFeatures, weights: Floats, n_jobs: int | None
+    ) -> RowGeometry:
+        """With the local scales that the features need, taken within X."""
+        features.check(X)
+        return cls(X, features, weights, features.local_scales(X, n_jobs=n_jobs), n_jobs)
+
+    def restricted_to(self, rows: NDArray[np.intp]) -> RowGeometry:
+        """Some of the rows, with the scales that they have among all."""
+        scales = None if self.scales is None else self.scales[rows]
+        return RowGeometry(self.X[rows], self.features, self.weights, scales, self.n_jobs)
+
+    def distances(self) -> Floats:
+        """The matrix of d[p, q]."""
+        scales = None if self.scales is None else (self.scales, self.scales)
+        return distance_matrix(
+            self.features, self.X, self.weights, scales=scales, n_jobs=self.n_jobs
+        )
+
+    @property
+    def merges(self) -> bool:
+        """Whether equal rows always share a cluster: at distance zero, no distance below."""
+        return self.features.zero_on_identical and self.features.nonnegative(self.weights)
+
+
+def units_for_rows(
+    geometry: RowGeometry, opening: OpeningCost, sample_weight: Floats | None
+) -> Units:
+    """The units of a set of rows."""
+    per_row = opening if isinstance(opening, np.ndarray) else None
+    return units_of_rows(geometry.X, sample_weight, per_row, merge=geometry.merges)
+
+
+def dense_costs(
+    geometry: RowGeometry, units: Units, opening: OpeningCost
+) -> tuple[AssignmentCosts, float | Floats]:
+    """Potentials over all pairs of units, and the opening cost that was used."""
+    n = len(units)
+    # The distances, and the copy that the search reads candidate by candidate.
+    require_memory(
+        16 * n * n,
+        f"Exemplar clustering of {n} distinct rows over all pairs",
+        "pass candidates=20 to keep the 20 nearest neighbours of every row instead",
+    )
+    distances = geometry.restricted_to(units.row_of).distances()
+    used = opening
+    if isinstance(opening, str):
+        used = pair_median(distances, units.weight)
+    if geometry.features.symmetric:
+        # The transpose of the transpose: the search reads this memory as it is.
+        if units.weighted:
+            distances *= units.weight
+        return AssignmentCosts(distances.T, opening_of(used, units)), used
+    if units.weighted:
+        distances *= units.weight[:, None]
+    return AssignmentCosts(distances, opening_of(used, units)), used
+
+
+def precomputed_costs(
+    given: Precomputed, opening: OpeningCost, sample_weight: Floats | None
+) -> tuple[AssignmentCosts, Units, float | Floats]:
+    """Potentials of costs that the user computed, with their units and the opening cost used."""
+    per_row = opening if isinstance(opening, np.ndarray) else None
+    units = units_of_costs(given.costs, per_row, sample_weight)
+    rows = units.row_of
+    used = opening
+    if sparse.issparse(given.costs):
+        service = sparse.csr_array(given.costs[rows][:, rows])
+        service.sort_indices()
+        _refuse_abandoned(service, given, units)
+        if isinstance(opening, str):
+            used = _stored_median(service, units)
+        service.data *= np.repeat(units.weight, np.diff(service.indptr))
+        return AssignmentCosts(service, opening_of(used, units)), units, used
+    n = len(units)
+    require_memory(
+        8 * n * n,
+        f"Exemplar clustering of {n} items over all pairs",
+        "pass X as a SciPy sparse array of the pairs that matter",
+    )
+    by_candidate = np.ascontiguousarray(given.costs.T[np.ix_(rows, rows)])
+    np.fill_diagonal(by_candidate, 0.0)
+    if isinstance(opening, str):
+        used = pair_median(by_candidate, units.weight)
+    if units.weighted:
+        by_candidate *= units.weight
+    return AssignmentCosts(by_candidate.T, opening_of(used, units)), units, used
+
+
+def opening_of(opening: OpeningCost, units: Units) -> Floats:
+    """The opening cost of every unit."""
+    if isinstance(opening, np.ndarray):
+        return opening[units.row_of]
+    return np.full(len(units), float(opening))
+
+
+def estimated_median(geometry: RowGeometry, units: Units, seed: int) -> float:
+    """The median distance, from all pairs of units or of a random sample of them."""
+    chosen = np.arange(len(units))
+    if len(units) > MEDIAN_SAMPLE:
+        rng = stream(seed, "median")
+        chosen = np.sort(rng.choice(len(units), size=MEDIAN_SAMPLE, replace=False))
+    sample = geometry.restricted_to(units.row_of[chosen]).distances()
+    return pair_median(sample, units.weight[chosen])
+
+
+def pair_median(distances: Floats, weight: Floats) -> float:
+    """Median of d[p, q] over pairs of rows, p != q, where unit p stands for weight[p] rows.
+
+    Rows of one unit are at distance zero of each other: such a unit has w (w - 1) pairs.
+    """
+    n = len(weight)
+    if np.all(weight == 1.0):
+        if n == 1:
+            return 0.0
+        # All but the diagonal, as a view: n - 1 stretches of n numbers between its entries.
+        off_diagonal = np.ascontiguousarray(distances).reshape(-1)[:-1].reshape(n - 1, n + 1)[:, 1:]
+        return float(np.median(off_diagonal))
+    times = np.multiply.outer(weight, weight)
+    np.fill_diagonal(times, np.maximum(weight * (weight - 1.0), 0.0))
+    values = np.array(distances)
+    np.fill_diagonal(values, 0.0)
+    return _weighted_median(values.ravel(), times.ravel())
+
+
+def _stored_median(service: sparse.csr_array, units: Units) -> float:
+    if service.nnz == 0:
+        return 0.0
+    rows = np.repeat(np.arange(len(units)), np.diff(service.indptr))
+    return _weighted_median(service.data, units.weight[rows] * units.weight[service.indices])
+
+
+def _weighted_median(values: Floats, times: Floats) -> float:
+    """Median of values that count ``times`` each; between two of them, their mean."""
+    order = np.argsort(values, kind="stable")
+    order = order[times[order] > 0]
+    if len(order) == 0:
+        return 0.0
+    below = np.cumsum(times[order])
+    middle = int(np.searchsorted(below, below[-1] / 2))
+    lower = values[order[middle]]
+    if below[middle] == below[-1] / 2:
+        return float((lower + values[order[middle + 1]]) / 2)
+    return float(lower)
+
+
+def _refuse_abandoned(service: sparse.csr_array, given: Precomputed, units: Units) -> None:
+    """Rows whose only candidates have weight zero have lost them."""
+    alone = np.zeros(len(units), bool) if given.alone is None else given.alone[units.row_of]
+    lost = np.flatnonzero((np.diff(service.indptr) == 0) & ~alone)
+    if len(lost):
+        row = units.row_of[lost[0]]
+        raise InputError(
+            f"all candidates of row {row} of the sparse X have sample_weight 0 ({len(lost)} such "
+            "rows); add a candidate of positive weight, or store an explicit diagonal entry for a "
+            "row that may only stand alone."
+        )

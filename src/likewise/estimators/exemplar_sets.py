@@ -1,0 +1,187 @@
+"""One set from validated input to labels: units, potentials, decoder, and back to rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise.arrays.blocks import map_blocks, require_memory, row_blocks
+from likewise.decoders.base import Progress, Solution
+from likewise.decoders.exemplar import decode
+from likewise.estimators.candidates import reaches_all_pairs, sparse_costs
+from likewise.estimators.exemplar_costs import (
+    OpeningCost,
+    RowGeometry,
+    dense_costs,
+    precomputed_costs,
+    units_for_rows,
+)
+from likewise.estimators.units import Units
+from likewise.geometry import PairFeatures, distance_matrix
+from likewise.partitions import Partition
+from likewise.potentials import AssignmentCosts
+from likewise.validation import Precomputed
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What the estimator passes on to the decoder, checked."""
+
+    solver: str
+    gap: float
+    time_limit: float | None
+    seed: int
+    callbacks: Sequence[Callable[[Progress], object]]
+    candidates: int | None
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The partition of one set: per row, -1 for a row that no exemplar may serve."""
+
+    labels: Indices
+    exemplars: Indices
+    solution: Solution
+    opening_cost: float | Floats
+    bound_scope: str
+
+
+def partition_rows(
+    X: Floats,
+    features: PairFeatures,
+    weights: Floats,
+    opening: OpeningCost,
+    sample_weight: Floats | None,
+    options: SearchOptions,
+) -> Outcome:
+    """Partition rows that are compared by features."""
+    started = time.perf_counter()
+    present = _present(sample_weight, len(X))
+    weight = None if sample_weight is None else sample_weight[present]
+    own = opening[present] if isinstance(opening, np.ndarray) else opening
+    geometry = RowGeometry.of(X[present], features, weights, options.n_jobs)
+    units = units_for_rows(geometry, own, weight)
+    start, reach = None, None
+    if options.candidates is None or len(units) == 1:
+        costs, used = dense_costs(geometry, units, own)
+    else:
+        found = sparse_costs(geometry, units, own, options.candidates, options.seed)
+        costs, used, start, reach = found.costs, found.opening_cost, found.start, found.reach
+    solution = _decoded(costs, options, started, start)
+    labels, exemplars = _labels_of_rows(solution.partition, units, present, len(X))
+    absent = np.flatnonzero(labels < 0)
+    if len(absent):
+        labels[absent] = nearest_exemplar(
+            features, weights, X[absent], X[exemplars], _scales(geometry, X, absent, exemplars),
+            options.n_jobs,
+        )  # fmt: skip
+    return Outcome(
+        labels, exemplars, solution, _given(opening, used), _scope(solution, reach, len(units))
+    )
+
+
+def partition_precomputed(
+    given: Precomputed, opening: OpeningCost, sample_weight: Floats | None, options: SearchOptions
+) -> Outcome:
+    """Partition items whose costs are given."""
+    started = time.perf_counter()
+    n = given.costs.shape[0]
+    costs, units, used = precomputed_costs(given, opening, sample_weight)
+    solution = _decoded(costs, options, started, None)
+    labels, exemplars = _labels_of_rows(solution.partition, units, np.arange(n), n)
+    absent = np.flatnonzero(labels < 0)
+    if len(absent):
+        labels[absent] = cheapest_exemplar(given.costs[absent][:, exemplars])
+    scope = "candidate pairs" if sparse.issparse(given.costs) else "all pairs"
+    return Outcome(labels, exemplars, solution, _given(opening, used), scope)
+
+
+def nearest_exemplar(
+    features: PairFeatures,
+    weights: Floats,
+    rows: Floats,
+    exemplars: Floats,
+    scales: tuple[Floats, Floats] | None,
+    n_jobs: int | None,
+) -> Indices:
+    """The label of the nearest exemplar of every row, in blocks of rows."""
+
+    def label(block: slice) -> Indices:
+        own = None if scales is None else (scales[0][block], scales[1])
+        return features.distance(
+            rows[block], exemplars, weights, scales=own, first_row=block.start
+        ).argmin(axis=1)
+
+    threads = 1 if features.has_callables else n_jobs
+    return np.concatenate(map_blocks(label, row_blocks(len(rows), 8 * len(exemplars)), threads))
+
+
+def cheapest_exemplar(costs: Floats | sparse.csr_array) -> Indices:
+    """The position of the least cost in every row; -1 where a sparse row has none."""
+    if not sparse.issparse(costs):
+        return costs.argmin(axis=1)
+    rows = sparse.csr_array(costs)
+    labels = np.full(rows.shape[0], -1, dtype=np.intp)
+    for p in np.flatnonzero(np.diff(rows.indptr)):
+        stretch = slice(rows.indptr[p], rows.indptr[p + 1])
+        labels[p] = rows.indices[stretch][np.argmin(rows.data[stretch])]
+    return labels
+
+
+def _present(sample_weight: Floats | None, n: int) -> Indices:
+    return np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+
+
+def _given(opening: OpeningCost, used: float | Floats) -> float | Floats:
+    return opening if isinstance(opening, np.ndarray) else used
+
+
+def _decoded(
+    costs: AssignmentCosts, options: SearchOptions, started: float, start: Indices | None
+) -> Solution:
+    limit = options.time_limit
+    return decode(
+        costs,
+        solver=options.solver,
+        gap=options.gap,
+        time_limit=None if limit is None else limit - (time.perf_counter() - started),
+        random_state=options.seed,
+        callbacks=options.callbacks,
+        start=start,
+    )
+
+
+def _labels_of_rows(
+    partition: Partition, units: Units, present: Indices, n: int
+) -> tuple[Indices, Indices]:
+    """Labels and exemplars of rows from those of units, heaviest cluster first."""
+    numbered = Partition.from_service(partition.served_by, units.weight)
+    of_units = np.append(numbered.labels, -1)  # unit -1, no unit, has label -1
+    labels = np.full(n, -1, dtype=np.intp)
+    labels[present] = of_units[units.unit_of]
+    return labels, present[units.row_of[numbered.representatives]]
+
+
+def _scales(
+    geometry: RowGeometry, X: Floats, absent: Indices, exemplars: Indices
+) -> tuple[Floats, Floats] | None:
+    rows = geometry.features.local_scales(X[absent], geometry.X, n_jobs=geometry.n_jobs)
+    others = geometry.features.local_scales(X[exemplars], geometry.X, n_jobs=geometry.n_jobs)
+    return None if rows is None or others is None else (rows, others)
+
+
+def _scope(solution: Solution, reach: Floats | None, n: int) -> str:
+    everywhere = reach is None or (
+        solution.prices is not None and reaches_all_pairs(solution.prices, reach)
+    )
+    return "all pairs" if everywhere else "candidate pairs"

@@ -1,0 +1,110 @@
+"""Units: the rows of one set that a decoder sees, in an order that does not depend on the user's.
+
+Rows of weight zero leave; equal rows are merged where the distances allow it, because in an optimal
+solution they share their cluster at no cost; what is left is put into a canonical order. So neither
+the order of rows nor the choice between repeating a row and weighting it changes the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise.arrays.blocks import row_blocks
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Units:
+    """Which row stands for each unit, which unit each row belongs to (-1: none), and weights."""
+
+    row_of: Indices
+    unit_of: Indices
+    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.row_of)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a unit counts for anything but one row."""
+        return bool(np.any(self.weight != 1.0))
+
+
+def units_of_rows(
+    X: Floats, weight: Floats | None, opening: Floats | None, *, merge: bool
+) -> Units:
+    """Units in the lexicographic order of their rows; equal rows in one unit where ``merge``.
+
+    The row that stands for merged ones is the cheapest as an exemplar, the first of equal ones.
+    """
+    weight = np.ones(len(X)) if weight is None else weight
+    present = np.flatnonzero(weight > 0)
+    keys = X[present].T[::-1]
+    if opening is not None:
+        keys = np.vstack([opening[present], keys])
+    rows = present[np.lexsort(keys)]
+    starts = np.ones(len(rows), dtype=bool)
+    if merge:
+        starts[1:] = np.any(X[rows[1:]] != X[rows[:-1]], axis=1)
+    unit_of = np.full(len(X), -1, dtype=np.intp)
+    unit_of[rows] = np.cumsum(starts) - 1
+    return Units(rows[starts], unit_of, np.bincount(unit_of[rows], weights=weight[rows]))
+
+
+def units_of_costs(
+    costs: Floats | sparse.csr_array, opening: Floats | None, weight: Floats | None
+) -> Units:
+    """Units in the order of a hash of what each item pays, is paid and costs as an exemplar."""
+    n = costs.shape[0]
+    weight = np.ones(n) if weight is None else weight
+    own = _mixed(weight) if opening is None else _mixed(weight) ^ _mixed(opening + 0.0) << _ONE
+    # The second round tells apart what looks alike to itself but not to others.
+    for _ in range(2):
+        own = _hash_round(costs, own)
+    present = np.flatnonzero(weight > 0)
+    rows = present[np.argsort(own[present], kind="stable")]
+    unit_of = np.full(n, -1, dtype=np.intp)
+    unit_of[rows] = np.arange(len(rows))
+    return Units(rows, unit_of, weight[rows])
+
+
+_ONE = np.uint64(1)
+_SHIFT = np.uint64(32)
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_ODD_TOO = np.uint64(0xD6E8FEB86659FD93)
+
+
+def _mixed(values: Floats) -> Hashes:
+    """Bits of the values, mixed; + 0.0 makes the two zeros one."""
+    return _mixed_bits(np.ascontiguousarray(values + 0.0).view(np.uint64))
+
+
+def _mixed_bits(bits: Hashes) -> Hashes:
+    mixed = (bits ^ (bits >> _SHIFT)) * _ODD
+    return (mixed ^ (mixed >> _SHIFT)) * _ODD_TOO
+
+
+def _hash_round(costs: Floats | sparse.csr_array, own: Hashes) -> Hashes:
+    """Hashes that see the costs from and to all others; sums modulo 2**64 have no order."""
+    n = len(own)
+    paid, received = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
+    if sparse.issparse(costs):
+        rows = np.repeat(np.arange(n), np.diff(costs.indptr))
+        value = _mixed(costs.data)
+        np.add.at(paid, rows, _mixed_bits(value ^ own[costs.indices]))
+        np.add.at(received, costs.indices, _mixed_bits(value + own[rows]))
+    else:
+        for block in row_blocks(n, 32 * n):
+            value = _mixed(costs[block])
+            at = np.arange(block.start, block.stop)
+            value[at - block.start, at] = 0
+            paid[block] = _mixed_bits(value ^ own).sum(axis=1, dtype=np.uint64)
+            received += _mixed_bits(value + own[block, None]).sum(axis=0, dtype=np.uint64)
+    return _mixed_bits(own ^ _mixed_bits(paid) ^ (_mixed_bits(received) << _ONE))
