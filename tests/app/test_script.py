@@ -24,16 +24,24 @@ main()
 """
 
 
-def run(*arguments: object, code: str = RUN, cwd: Path | None = None):
+def command(*arguments: object, code: str = RUN) -> list[str]:
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
     paths = [str(Path(likewise.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "COLUMNS": "100"}
+
+
+def run(*arguments: object, code: str = RUN, cwd: Path | None = None):
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        command(*arguments, code=code),
         capture_output=True,
         text=True,
         check=False,
         cwd=cwd,
         timeout=120,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "COLUMNS": "100"},
+        env=environment(),
     )
 
 
@@ -70,8 +78,11 @@ def test_user_error_has_no_traceback(tmp_path: Path):
     assert done.stderr == "error: none.csv does not exist; check the name and the folder.\n"
 
 
-def test_debug_has_a_traceback(tmp_path: Path):
-    done = run("--debug", "cluster", "none.csv", cwd=tmp_path)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_debug_has_a_traceback(place: int, tmp_path: Path):
+    arguments = ["cluster", "none.csv"]
+    arguments.insert(place, "--debug")
+    done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert "DataFileError: none.csv does not exist" in done.stderr
@@ -118,6 +129,11 @@ def test_without_typer(tmp_path: Path):
 
 
 def test_a_reader_that_goes_away(data: Path):
-    code = "import sys\nsys.stdout.close()\n" + RUN
-    done = run("cluster", data, "--json", code=code)
-    assert "Traceback" not in done.stderr
+    with subprocess.Popen(
+        command("cluster", data, "--json"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+    ) as process:  # fmt: skip
+        process.stdout.close()
+        complaint = process.stderr.read()
+    assert process.returncode == 1
+    assert complaint == ""

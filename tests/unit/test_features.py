@@ -308,6 +308,15 @@ def test_chi2_names_the_row_and_the_column():
 
 
 @pytest.mark.parametrize("features", ["sqeuclidean", "columns", "euclidean"])
+def test_overflow_in_a_later_block_is_found(features: str, monkeypatch):
+    monkeypatch.setattr(matrices, "_WORK", 8 * 17 * 6)
+    X = np.zeros((17, 1))
+    X[[8, 15], 0] = 9e153, -9e153
+    with pytest.raises(InputError, match="distance of row 8 from row 15 is inf"):
+        distance_matrix(resolve_features(features, 1), X)
+
+
+@pytest.mark.parametrize("features", ["sqeuclidean", "columns", "euclidean"])
 def test_overflow_is_an_error_with_its_position(features: str):
     X = np.array([[0.0], [1e300], [2.0]])
     resolved = resolve_features(features, 1)

@@ -3,7 +3,8 @@
 ::
 
     cli.py         entry point: the ``likewise`` script
-    commands.py    arguments, options, exit codes (typer); loads nothing heavy before a command runs
+    commands.py    the commands and their exit codes; loads nothing heavy before one runs (typer)
+    options.py     their options (typer)
     terminal.py    tables, progress bar, JSON (rich)
     tasks.py       what ``cluster`` and ``inspect`` do, without a terminal
     demo.py        what ``demo`` does: our result beside its nearest peers

@@ -1,4 +1,4 @@
-"""Arguments, options and exit codes of the commands (typer).
+"""The commands and their exit codes (typer).
 
 Exit codes: 0 done; 1 something about the data, the files or the machine, explained in one line; 2
 the command was not understood; 130 interrupted. Nothing heavy is loaded before a command runs, so
@@ -8,30 +8,26 @@ the command was not understood; 130 interrupted. Nothing heavy is loaded before 
 from __future__ import annotations
 
 import errno
-import math
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from likewise import __version__
+from likewise.app import options
 
 INTERRUPTED = 130
 FAILED = 1
 
 
-class Solver(StrEnum):
-    """Values of ``--solver``."""
-
-    auto = "auto"
-    fast = "fast"
-    exact = "exact"
-
-
 class GuardedGroup(TyperGroup):
     """Commands whose errors become one line and an exit code, unless ``--debug`` was given."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take ``--debug`` wherever it stands, also behind the command."""
+        others = [word for word in args if word != "--debug"]
+        rest: list[str] = super().parse_args(ctx, ["--debug"] * (others != args) + others)
+        return rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
@@ -40,7 +36,7 @@ class GuardedGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("interrupted: nothing was written", err=True)
+            typer.echo("interrupted: what was not yet written is left as it was", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
             message = _explain(error)
@@ -81,43 +77,9 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"likewise {__version__}")
-        raise typer.Exit
-
-
 @app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version."),
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-) -> None:
+def whole(version: options.Version = False, debug: options.Debug = False) -> None:
     """Partition data around exemplars, with a proof of how good the partition is."""
-
-
-def _parse_opening_cost(text: str) -> str:
-    if text != "median" and not math.isfinite(_number(text)):
-        raise typer.BadParameter(f"'median' or a finite number, not {text!r}")
-    return text
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
-def _parse_weights(text: str | None) -> str | None:
-    if text is not None and not all(math.isfinite(_number(word)) for word in text.split(",")):
-        raise typer.BadParameter(f"numbers separated by commas, one per column, not {text!r}")
-    return text
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 
 
 @app.command(
@@ -126,8 +88,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
     "All energies are computed by the same function on the same distances."
 )
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
-    json: Json = False,
+    out: options.PictureFolder = Path("demo"),
+    json: options.Json = False,
 ) -> None:
     """Run ``likewise demo``."""
     from likewise.app import terminal
@@ -146,70 +108,22 @@ def demo(
 )
 def cluster(
     *,
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="A .csv, .parquet or .npy file of numbers.")
-    ],
-    columns: Annotated[
-        str | None, typer.Option(help="Columns to use, such as a,b,c; all by default.")
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of a CSV names the columns; only needed where it is "
-            "all numbers.",
-            show_default=False,
-        ),
-    ] = None,
-    distance: Annotated[
-        str,
-        typer.Option(
-            help="sqeuclidean, euclidean, manhattan, chebyshev, chi2, cosine, hamming, rbf, or "
-            "precomputed: the file holds distances, entry (p, q) for row p served by row q."
-        ),
-    ] = "sqeuclidean",
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            help="One weight per column, such as 1,0.5,2, for the weighted squared distance.",
-            callback=_parse_weights,
-        ),
-    ] = None,
-    opening_cost: Annotated[
-        str,
-        typer.Option(
-            metavar="median|NUMBER",
-            help="What each cluster costs: the median distance, or a number. The more, the fewer "
-            "clusters.",
-            callback=_parse_opening_cost,
-        ),
-    ] = "median",
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Keep only this many nearest neighbours; for large data, 20 or so."
-        ),
-    ] = None,
-    solver: Annotated[Solver, typer.Option(help="exact: prove the optimum.")] = Solver.auto,
-    gap: Annotated[
-        float, typer.Option(min=0.0, help="Stop when the energy is proven to be this close.")
-    ] = 1e-6,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0.0, help="Stop after so many seconds.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random search.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; -1 uses all.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write row, label, exemplar, is_exemplar, distance to this CSV file."),
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the partition to this .png, .pdf or .svg file.")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Save the fitted model to this .likewise file.")
-    ] = None,
-    json: Json = False,
+    data: options.Data,
+    columns: options.Columns = None,
+    header: options.Header = None,
+    distance: options.Distance = "sqeuclidean",
+    weights: options.Weights = None,
+    opening_cost: options.OpeningCost = "median",
+    candidates: options.Candidates = None,
+    solver: options.ChosenSolver = options.Solver.auto,
+    gap: options.Gap = 1e-6,
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    out: options.LabelsFile = None,
+    plot: options.PictureFile = None,
+    save: options.ModelFile = None,
+    json: options.Json = False,
 ) -> None:
     """Run ``likewise cluster``."""
     from likewise.app import terminal
@@ -217,10 +131,10 @@ def cluster(
 
     request = ClusterRequest(
         data=data,
-        columns=None if columns is None else tuple(columns.split(",")),
+        columns=options.words(columns),
         header=header,
         distance=distance,
-        weights=None if weights is None else tuple(float(word) for word in weights.split(",")),
+        weights=options.numbers(weights),
         opening_cost=opening_cost if opening_cost == "median" else float(opening_cost),
         candidates=candidates,
         solver=solver.value,
@@ -242,8 +156,8 @@ def cluster(
 
 @app.command(help="Show what a model file holds: class, parameters, and what was fitted.")
 def inspect(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .likewise file.")],
-    json: Json = False,
+    model: options.Model,
+    json: options.Json = False,
 ) -> None:
     """Run ``likewise inspect``."""
     from likewise.app import terminal

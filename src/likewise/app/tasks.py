@@ -126,6 +126,7 @@ def run_cluster(
     on_stage(f"reading {request.data.name}")
     table = read_table(request.data, request.columns, header=request.header)
     model = _model(request, table, on_progress)
+    on_stage(f"comparing {len(table.values):,} rows")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LikewiseWarning)
         start = time.perf_counter()
@@ -267,10 +268,6 @@ def _check_targets(request: ClusterRequest) -> None:
 
 
 def _write_outputs(request: ClusterRequest, table: Table, model: ExemplarClusterer) -> None:
-    if request.save is not None:
-        # The callback belongs to this run and cannot be saved.
-        model.set_params(callbacks=None)
-        model_files.save(model, request.save)
     if request.out is not None:
         distances = _distances(table, model)
         write_atomically(request.out, lambda stream: _write_labels(stream, model, distances))
@@ -279,6 +276,10 @@ def _write_outputs(request: ClusterRequest, table: Table, model: ExemplarCluster
         PartitionDisplay.from_estimator(model, table.values, ax=figure.add_subplot())
         kind = request.plot.suffix.lower()[1:]
         write_atomically(request.plot, lambda stream: figure.savefig(stream, format=kind, dpi=150))
+    if request.save is not None:
+        # The callback belongs to this run and cannot be saved.
+        model.set_params(callbacks=None)
+        model_files.save(model, request.save)
 
 
 def _write_labels(

@@ -81,7 +81,7 @@ def decode(
 ) -> Solution:
     """Find the partition of least energy, with a lower bound on that energy.
 
-    ``start`` are exemplars to begin with, beside the search's own. The costs are trusted: finite (stored) entries, at least one item. Ctrl-C ends the search early,
+    ``start`` are exemplars to begin with; None leaves that to the search. The costs are trusted: finite (stored) entries, at least one item. Ctrl-C ends the search early,
     with status ``"interrupted"``.
     """
     journal = Journal(callbacks, time_limit)
@@ -129,14 +129,7 @@ class _Search:
     def run(self, start: NDArray[np.intp] | None) -> str:
         """Search until done; returns the status."""
         try:
-            self._improve(self.facilities.first_solution(), "search")
-            if start is not None:
-                is_open = np.zeros(len(self.alive), dtype=bool)
-                is_open[start] = True
-                found = self.facilities.search(
-                    Opened(is_open, np.inf), self.alive, no_draws(), 0.0
-                )
-                self._improve(found, "search")
+            self._improve(self._first_solution(start), "search")
             self.ascent = Ascent(self.facilities, self.facilities.first_multipliers(self.best))
             status = self._take_turns()
             if status == "gap" and self.effort.pairs:
@@ -144,6 +137,13 @@ class _Search:
         except KeyboardInterrupt:
             status = "interrupted"
         return "converged" if self._certified() else status
+
+    def _first_solution(self, start: NDArray[np.intp] | None) -> Opened:
+        if start is None:
+            return self.facilities.first_solution()
+        is_open = np.zeros(len(self.alive), dtype=bool)
+        is_open[start] = True
+        return self.facilities.search(Opened(is_open, np.inf), self.alive, no_draws(), 0.0)
 
     def prices(self) -> NDArray[np.float64] | None:
         """Multipliers that prove the bound, in the units of the costs as they were given."""
@@ -177,7 +177,8 @@ class _Search:
     def _kick(self) -> bool:
         """One turn of iterated local search; whether it closed a good part of the gap."""
         rng = stream(self.random_state, "kicks", self.turns)
-        kicks = max(self.effort.kicks, int(self.facilities.kicks_per_item * len(self.alive)))
+        kicks = int(self.facilities.kicks_per_cluster * self.best.n_clusters)
+        kicks = max(self.effort.kicks, kicks)
         draws = rng.random((kicks, DRAWS_PER_ROUND))
         pool = self.alive
         if self.turns % 3:

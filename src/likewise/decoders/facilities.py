@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likewise.decoders._kernels import dense, dense_dual
+from likewise.decoders._kernels import dense, dense_dual, pairs, sparse_dual
 from likewise.decoders._kernels import sparse as sparse_search
-from likewise.decoders._kernels import sparse_dual
 from likewise.potentials import AssignmentCosts
 
 Floats = NDArray[np.float64]
@@ -54,9 +53,9 @@ class Facilities(Protocol):
     opening: Floats
     least: Floats
     constant: float
-    # Kicks that a turn makes for every candidate: a dense kick looks at all pairs, a sparse one at
-    # its neighbourhood, so it takes many to shake the whole of a large graph.
-    kicks_per_item: float
+    # Kicks that a turn makes for every cluster at least: a dense kick looks at all pairs, a sparse
+    # one at its neighbourhood, so it takes many to shake the whole of a large graph.
+    kicks_per_cluster: float
 
     def first_solution(self) -> Opened:
         """A local optimum, found from nothing."""
@@ -91,7 +90,7 @@ def facilities_of(costs: AssignmentCosts) -> Facilities:
 class DenseFacilities:
     """Facility location over all pairs."""
 
-    kicks_per_item = 0.0
+    kicks_per_cluster = 0.0
 
     def __init__(self, costs: AssignmentCosts) -> None:
         serve = np.ascontiguousarray(costs.service.T)
@@ -159,7 +158,7 @@ class DenseFacilities:
 class SparseFacilities:
     """Facility location over the stored pairs and every item itself."""
 
-    kicks_per_item = 0.05
+    kicks_per_cluster = 0.3
 
     def __init__(self, costs: AssignmentCosts) -> None:
         n = costs.n_items
@@ -178,7 +177,9 @@ class SparseFacilities:
         client = np.concatenate([itself, client[useful]])
         candidate = np.concatenate([itself, candidate[useful]])
         cost = np.concatenate([np.zeros(n), cost[useful]])
-        self.graph = (*_grouped(client, candidate, cost, n), *_grouped(candidate, client, cost, n))
+        by_client = pairs.group(client, candidate, cost, n)
+        pairs.sort_groups(*by_client)
+        self.graph = (*by_client, *pairs.group(candidate, client, cost, n))
         self._queue = (
             np.empty(n, dtype=np.int64), np.zeros(n, dtype=bool), np.zeros(2, dtype=np.int64)
         )  # fmt: skip
@@ -187,7 +188,6 @@ class SparseFacilities:
         """What dual ascent pays for, improved by local search."""
         row = self.graph[:3]
         v, slack = sparse_dual.dual_ascent(*row, self.opening)
-        self._ascended = v
         tolerance = 1e-9 * float(np.abs(v).max(initial=0.0))
         is_open = sparse_dual.cover(*row, v, slack, tolerance)
         everyone = np.arange(len(self.opening), dtype=np.int32)
@@ -195,7 +195,8 @@ class SparseFacilities:
 
     def first_multipliers(self, solution: Opened) -> Floats:
         """Those of dual ascent."""
-        return self._ascended.copy()
+        v, _ = sparse_dual.dual_ascent(*self.graph[:3], self.opening)
+        return v  # type: ignore[no-any-return]
 
     def bound(self, v: Floats, candidates: Candidates, slack: Floats, served: Floats) -> float:
         """L(v) over ``candidates``; fills their slack and how often each client is served."""
@@ -238,16 +239,6 @@ class SparseFacilities:
             state[0][unserved] = True
             sparse_search.rank_all(self.graph, self.opening, state)
         return state
-
-
-def _grouped(
-    key: NDArray[np.int32], other: NDArray[np.int32], cost: Floats, n: int
-) -> tuple[NDArray[np.int64], Candidates, Floats]:
-    """Pairs grouped by ``key``, cheapest first, equal costs by ``other``."""
-    order = np.lexsort((other, cost, key))
-    start = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(key, minlength=n), out=start[1:])
-    return start, other[order].astype(np.int32), cost[order]
 
 
 def no_draws() -> Floats:

@@ -33,7 +33,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from likewise.arrays.blocks import row_blocks
 from likewise.errors import InputError
@@ -197,6 +196,9 @@ def _of_scipy(metric: str) -> Callable[[Array, Array, Array | None], Array]:
 def _chi2_block(A: Array, B: Array, out: Array | None) -> Array:
     if not (len(A) and len(B)):
         return np.empty((len(A), len(B)))
+    # Here, because it loads all of scikit-learn's metrics and their progress bars.
+    from sklearn.metrics.pairwise import additive_chi2_kernel
+
     # Its compiled loop does not take read-only arrays; `require` copies only those.
     values: Array = additive_chi2_kernel(np.require(A, None, "W"), np.require(B, None, "W"))
     return np.negative(values, out=values if out is None else out)

@@ -124,7 +124,7 @@ class PairFeatures:
         found = first_nonfinite(stacked)
         if found is not None:
             row, other, _ = found.position
-            raise _too_large(first_row + row, other, found.value)
+            raise _too_large(f"row {first_row + row} from row {other}", found.value)
         return stacked
 
     def distance(
@@ -136,11 +136,12 @@ class PairFeatures:
         scales: Scales | None = None,
         out: Array | None = None,
         first_row: int = 0,
+        first_other: int = 0,
     ) -> Array:
         """Return the weighted sum of the features of all pairs, (a, b), without the stack.
 
-        Parameters are those of `stack`, the weights of `resolve_weights`, and an array for the
-        result.
+        Parameters are those of `stack`, the weights of `resolve_weights`, an array for the result
+        and, for messages, the number of B's first row.
         """
         total = None
         # Overflow is found in the result, with its position.
@@ -155,7 +156,8 @@ class PairFeatures:
         found = first_nonfinite(total)
         if found is not None:
             row, other = found.position
-            raise _too_large(first_row + row, other, found.value)
+            pair = f"row {first_row + row} from row {first_other + other}"
+            raise _too_large(pair, found.value)
         return total
 
     def paired(self, A: Array, B: Array, weights: Array, *, scales: Scales | None = None) -> Array:
@@ -169,7 +171,7 @@ class PairFeatures:
         found = first_nonfinite(total)
         if found is not None:
             (pair,) = found.position
-            raise _too_large(pair, pair, found.value)
+            raise _too_large(f"pair {pair}", found.value)
         return total
 
     def local_scales(
@@ -344,8 +346,8 @@ def resolve_weights(weights: ArrayLike | None, names: Sequence[str]) -> Array:
     return given.astype(np.float64)
 
 
-def _too_large(row: int, other: int, value: float) -> InputError:
+def _too_large(pair: str, value: float) -> InputError:
     return InputError(
-        f"the distance of row {row} from row {other} is {value}: the values of X or the weights "
+        f"the distance of {pair} is {value}: the values of X or the weights "
         "are too large. Scale the columns, for instance to unit variance."
     )

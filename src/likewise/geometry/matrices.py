@@ -87,7 +87,13 @@ def distance_matrix(
         own = None if scales is None else (scales[0][block], scales[1][after])
         target = None if mirror else out[block]
         values = features.distance(
-            X[block], others[after], resolved, scales=own, out=target, first_row=block.start
+            X[block],
+            others[after],
+            resolved,
+            scales=own,
+            out=target,
+            first_row=block.start,
+            first_other=after.start or 0,
         )
         if mirror:
             out[block, after] = values

@@ -108,6 +108,7 @@ _TEXT = Field(("str",))
 _NUMBER = Field(("int", "float"))
 # What `set_output` leaves on any estimator, fitted or not.
 _OUTPUT = {"_sklearn_output_config": Field(("dict",), items=_TEXT, optional=True)}
+_NUMBERS_REMEDY = "give a list of numbers or a NumPy array of them"
 _COMPARE_REMEDY = (
     "name one of the built-in distances, or compute the matrix yourself and fit with "
     "features='precomputed'"
@@ -129,8 +130,14 @@ _EXEMPLAR_CLUSTERER = Entry(
         "features": Field(
             ("str", "Compare", "list", "tuple"), items=Field(("Compare",)), remedy=_COMPARE_REMEDY
         ),
-        "weights": Field(("None", "int", "float", "list", "tuple", "array"), items=_NUMBER),
-        "opening_cost": Field(("str", "int", "float", "list", "tuple", "array"), items=_NUMBER),
+        "weights": Field(
+            ("None", "int", "float", "list", "tuple", "array"),
+            items=_NUMBER,
+            remedy=_NUMBERS_REMEDY,
+        ),
+        "opening_cost": Field(
+            ("str", "int", "float", "list", "tuple", "array"), items=_NUMBER, remedy=_NUMBERS_REMEDY
+        ),
         "candidates": Field(("None", "int")),
         "solver": _TEXT,
         "gap": _NUMBER,
@@ -146,6 +153,7 @@ _EXEMPLAR_CLUSTERER = Entry(
         "energy_": Field(("float",)),
         "lower_bound_": Field(("float",)),
         "gap_": Field(("float",)),
+        "bound_scope_": _TEXT,
         "status_": _TEXT,
         "n_iter_": Field(("int",)),
         "opening_cost_": Field(("int", "float", "array"), dtypes="iuf", shape=("n",)),
@@ -154,7 +162,8 @@ _EXEMPLAR_CLUSTERER = Entry(
         ),
         "n_features_in_": Field(("int",), size="p"),
         "feature_names_in_": Field(("names",), shape=("p",), optional=True),
-        "exemplar_rows_": Field(("array",), shape=("k", "p"), optional=True),
+        "exemplar_rows_": Field(("array",), dtypes="f", shape=("k", "p"), optional=True),
+        "reference_rows_": Field(("array",), dtypes="f", shape=("m", "p"), optional=True),
     }
     | _OUTPUT,
 )
