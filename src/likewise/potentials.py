@@ -55,7 +55,7 @@ class AssignmentCosts:
     @property
     def is_sparse(self) -> bool:
         """Whether only the stored pairs are allowed."""
-        return sparse.issparse(self.service)
+        return bool(sparse.issparse(self.service))
 
     def energy_of(self, partition: Partition) -> float:
         """Energy of a partition with representatives; infinite if it uses a forbidden pair."""

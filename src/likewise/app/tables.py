@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import csv
 import os
-import tokenize
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     Read = tuple[list[str], NDArray[np.float64]]
 
 NPY_MAGIC = b"\x93NUMPY"
-# What numpy, csv and the NPY header raise for a damaged file; polars adds its own.
-DAMAGED = (ValueError, EOFError, OverflowError, SyntaxError, csv.Error, tokenize.TokenError)
 
 
 @dataclass(frozen=True)
@@ -146,11 +143,7 @@ def _read_parquet(path: Path, columns: Sequence[str] | None, _: bool | None) -> 
 
 
 def _read_npy(path: Path, columns: Sequence[str] | None, _: bool | None) -> Read:
-    # Mapped first: a header that promises more than the file holds is refused before allocating.
-    with path.open("rb") as file:
-        if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
-            raise DataFileError(f"{path} is not an NPY file; save one array with numpy.save.")
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    array = _mapped_array(path)
     if array.dtype.kind not in "iuf":
         raise DataFileError(
             f"{path} holds {array.dtype}; real numbers are needed: convert it with astype(float)."
@@ -174,6 +167,27 @@ def _read_npy(path: Path, columns: Sequence[str] | None, _: bool | None) -> Read
     return names, values
 
 
+def _mapped_array(path: Path) -> NDArray[Any]:
+    """Map an NPY file: a header that promises more than the file holds is refused by that."""
+    with path.open("rb") as file:
+        if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
+            raise DataFileError(f"{path} is not an NPY file; save one array with numpy.save.")
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:  # the parser of the header raises whatever a damaged one provokes
+        raise _damaged(path, error) from error
+    return array
+
+
+def _damaged(path: Path, error: BaseException) -> DataFileError:
+    reason = str(error).strip().split("\n")[0].rstrip(".")
+    return DataFileError(
+        f"{path} is damaged or not a {path.suffix.lower()} file ({reason}); write it again."
+    )
+
+
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Turn the errors of the file system and of the readers into one clear line."""
@@ -188,12 +202,9 @@ def _explained(path: Path) -> Iterator[None]:
     except OSError as error:
         raise DataFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except BaseException as error:
-        if not (isinstance(error, DAMAGED) or _is_from_polars(error)):
+        if not (isinstance(error, csv.Error) or _is_from_polars(error)):
             raise
-        reason = str(error).strip().split("\n")[0].rstrip(".")
-        raise DataFileError(
-            f"{path} is damaged or not a {path.suffix.lower()} file ({reason}); write it again."
-        ) from error
+        raise _damaged(path, error) from error
 
 
 def _is_from_polars(error: BaseException) -> bool:

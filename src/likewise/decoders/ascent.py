@@ -58,9 +58,7 @@ class Ascent:
             working = promising(candidates, self._slack)
             for step in range(min(FULL_EVERY, steps - start)):
                 length = self._length * max(upper - value, 0.0)
-                if not subgradient_step(
-                    self._v, self._direction, self._served, MOMENTUM, length
-                ):
+                if not subgradient_step(self._v, self._direction, self._served, MOMENTUM, length):
                     # A maximiser over all candidates, or only over the promising ones.
                     self.finished = step == 0
                     break
@@ -99,4 +97,4 @@ class Ascent:
 
 def promising(candidates: Candidates, slack: Floats, at_least: int = 64) -> Candidates:
     """The candidates that are nearly paid for: an eighth of them, or ``at_least`` so many."""
-    return least(candidates, slack, max(at_least, len(candidates) // 8))  # type: ignore[no-any-return]
+    return least(candidates, slack, max(at_least, len(candidates) // 8))

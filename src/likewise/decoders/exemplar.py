@@ -81,8 +81,9 @@ def decode(
 ) -> Solution:
     """Find the partition of least energy, with a lower bound on that energy.
 
-    ``start`` are exemplars to begin with; None leaves that to the search. The costs are trusted: finite (stored) entries, at least one item. Ctrl-C ends the search early,
-    with status ``"interrupted"``.
+    ``start`` are exemplars to begin with; None leaves that to the search. The costs are trusted:
+    finite (stored) entries, at least one item. Ctrl-C ends the search early, with status
+    ``"interrupted"``.
     """
     journal = Journal(callbacks, time_limit)
     search = _Search(facilities_of(costs), EFFORTS[solver], gap, random_state, journal)
@@ -118,12 +119,13 @@ class _Search:
         self.random_state = random_state
         self.journal = journal
         self.turns = 0
-        self.ascent: Ascent | None = None
         n = len(facilities.opening)
         self.alive: Candidates = np.arange(n, dtype=np.int32)
         # Everybody an exemplar: what Ctrl-C before the first solution would return.
         self.best = Opened(np.ones(n, dtype=bool), float(facilities.opening.sum()))
+        # L(0).
         self.lower_bound = float(np.minimum(facilities.opening, 0.0).sum())
+        self.ascent = Ascent(facilities, np.zeros(n))
         journal.constant = facilities.constant
 
     def run(self, start: NDArray[np.intp] | None) -> str:
@@ -147,7 +149,7 @@ class _Search:
 
     def prices(self) -> NDArray[np.float64] | None:
         """Multipliers that prove the bound, in the units of the costs as they were given."""
-        if self.ascent is None or self.lower_bound > self.ascent.bound:
+        if self.lower_bound > self.ascent.bound:
             return None
         return self.ascent.v + self.facilities.least
 
@@ -232,9 +234,7 @@ class _Search:
 
     def _certified(self) -> bool:
         rounding = ROUNDING * (abs(self.best.energy) + abs(self.facilities.constant))
-        return (
-            self.best.energy - self.lower_bound <= rounding or self._relative_gap() <= self.gap
-        )
+        return self.best.energy - self.lower_bound <= rounding or self._relative_gap() <= self.gap
 
     def _note(self, stage: str) -> None:
         self.journal.note(stage, self.best.energy, self.lower_bound, self.best.n_clusters)

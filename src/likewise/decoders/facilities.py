@@ -31,6 +31,8 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
 
 # A kick swaps between one and six exemplars.
 WEAKEST_KICK, STRONGEST_KICK = 1, 6
+# A turn of kicks over a graph looks at each pair this often at most: less than the bound does.
+WORK_PER_PAIR = 24
 DRAWS_PER_ROUND = 3 * STRONGEST_KICK + 1
 
 
@@ -66,9 +68,7 @@ class Facilities(Protocol):
     def bound(self, v: Floats, candidates: Candidates, slack: Floats, served: Floats) -> float:
         """L(v) over ``candidates``; fills their slack and how often each client is served."""
 
-    def search(
-        self, solution: Opened, pool: Candidates, draws: Floats, drift: float
-    ) -> Opened:
+    def search(self, solution: Opened, pool: Candidates, draws: Floats, drift: float) -> Opened:
         """Iterated local search among ``pool``, one round per row of ``draws``."""
 
     def useful_pairs(
@@ -124,9 +124,7 @@ class DenseFacilities:
         """L(v) over ``candidates``; fills their slack and how often each client is served."""
         return float(dense_dual.bound(self.serve, self.opening, candidates, v, slack, served))
 
-    def search(
-        self, solution: Opened, pool: Candidates, draws: Floats, drift: float
-    ) -> Opened:
+    def search(self, solution: Opened, pool: Candidates, draws: Floats, drift: float) -> Opened:
         """Iterated local search among ``pool``, one round per row of ``draws``."""
         is_open = solution.is_open.copy()
         energy = dense.iterated_search(
@@ -196,20 +194,26 @@ class SparseFacilities:
     def first_multipliers(self, solution: Opened) -> Floats:
         """Those of dual ascent."""
         v, _ = sparse_dual.dual_ascent(*self.graph[:3], self.opening)
-        return v  # type: ignore[no-any-return]
+        return v
 
     def bound(self, v: Floats, candidates: Candidates, slack: Floats, served: Floats) -> float:
         """L(v) over ``candidates``; fills their slack and how often each client is served."""
         column = self.graph[3:]
         return float(sparse_dual.bound(*column, self.opening, candidates, v, slack, served))
 
-    def search(
-        self, solution: Opened, pool: Candidates, draws: Floats, drift: float
-    ) -> Opened:
+    def search(self, solution: Opened, pool: Candidates, draws: Floats, drift: float) -> Opened:
         """Iterated local search among ``pool``, one round per row of ``draws``."""
         state = self._state(solution.is_open)
         sparse_search.iterated_search(
-            self.graph, self.opening, state, self._queue, pool, draws, WEAKEST_KICK, drift
+            self.graph,
+            self.opening,
+            state,
+            self._queue,
+            pool,
+            draws,
+            WEAKEST_KICK,
+            drift,
+            WORK_PER_PAIR * len(self.graph[2]),
         )
         # Summed anew: the running energy of the search carries the rounding of every move.
         sparse_search.rank_all(self.graph, self.opening, state)
@@ -231,7 +235,7 @@ class SparseFacilities:
         n = len(self.opening)
         state = (
             is_open.copy(), np.empty(n), np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32),
-            np.empty(n), np.empty(n, np.int64), np.empty(1),
+            np.empty(n), np.empty(n, np.int64), np.empty(2),
         )  # fmt: skip
         sparse_search.rank_all(self.graph, self.opening, state)
         unserved = state[3] < 0

@@ -29,6 +29,7 @@ from likewise.estimators.exemplar_costs import (
     RowGeometry,
     estimated_median,
     opening_of,
+    settled,
 )
 from likewise.estimators.units import Units
 from likewise.geometry import candidate_graph, link_to, merge_graphs
@@ -66,7 +67,7 @@ def sparse_costs(
     geometry: RowGeometry, units: Units, opening: OpeningCost, k: int, seed: int
 ) -> Candidates:
     """Potentials over the candidate graph of a set of rows."""
-    used = estimated_median(geometry, units, seed) if isinstance(opening, str) else opening
+    used = settled(opening, lambda: estimated_median(geometry, units, seed))
     own = geometry.restricted_to(units.row_of)
     cost = opening_of(used, units)
     nearest = _linked(own, k)
@@ -144,7 +145,7 @@ def _served_by(geometry: RowGeometry, exemplars: Indices) -> tuple[Indices, Floa
 def _descended(
     geometry: RowGeometry, weight: Floats, nearest: sparse.csr_array, exemplars: Indices
 ) -> Indices:
-    """Move every exemplar to the best of its neighbours for the rows it serves, until none gains."""
+    """Move every exemplar to its best neighbour for the rows it serves, until none gains."""
     for _ in range(DESCENT_ROUNDS):
         served, cost = _served_by(geometry, exemplars)
         total = np.bincount(served, weights=weight * cost, minlength=len(weight))

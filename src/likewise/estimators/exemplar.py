@@ -292,7 +292,8 @@ class ExemplarClusterer(
             if n < min_rows:
                 raise InputError(
                     f"Found array with n_samples=1 (shape={given.costs.shape}) while a minimum of "
-                    f"{min_rows} is required by {type(self).__name__}; there is nothing to partition."
+                    f"{min_rows} is required by {type(self).__name__}: one item is no set to "
+                    "partition. Pass more rows."
                 )
             given = self._combined(given)
             return partition_precomputed(

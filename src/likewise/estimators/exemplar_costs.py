@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,9 +81,7 @@ def dense_costs(
         "pass candidates=20 to keep the 20 nearest neighbours of every row instead",
     )
     distances = geometry.restricted_to(units.row_of).distances()
-    used = opening
-    if isinstance(opening, str):
-        used = pair_median(distances, units.weight)
+    used = settled(opening, lambda: pair_median(distances, units.weight))
     if geometry.features.symmetric:
         # The transpose of the transpose: the search reads this memory as it is.
         if units.weighted:
@@ -100,13 +99,11 @@ def precomputed_costs(
     per_row = opening if isinstance(opening, np.ndarray) else None
     units = units_of_costs(given.costs, per_row, sample_weight)
     rows = units.row_of
-    used = opening
     if sparse.issparse(given.costs):
         service = sparse.csr_array(given.costs[rows][:, rows])
         service.sort_indices()
         _refuse_abandoned(service, given, units)
-        if isinstance(opening, str):
-            used = _stored_median(service, units)
+        used = settled(opening, lambda: _stored_median(service, units))
         service.data *= np.repeat(units.weight, np.diff(service.indptr))
         return AssignmentCosts(service, opening_of(used, units)), units, used
     n = len(units)
@@ -117,17 +114,21 @@ def precomputed_costs(
     )
     by_candidate = np.ascontiguousarray(given.costs.T[np.ix_(rows, rows)])
     np.fill_diagonal(by_candidate, 0.0)
-    if isinstance(opening, str):
-        used = pair_median(by_candidate, units.weight)
+    used = settled(opening, lambda: pair_median(by_candidate, units.weight))
     if units.weighted:
         by_candidate *= units.weight
     return AssignmentCosts(by_candidate.T, opening_of(used, units)), units, used
 
 
-def opening_of(opening: OpeningCost, units: Units) -> Floats:
+def settled(opening: OpeningCost, median: Callable[[], float]) -> float | Floats:
+    """The opening cost as numbers."""
+    return median() if isinstance(opening, str) else opening
+
+
+def opening_of(opening: float | Floats, units: Units) -> Floats:
     """The opening cost of every unit."""
     if isinstance(opening, np.ndarray):
-        return opening[units.row_of]
+        return np.asarray(opening[units.row_of])
     return np.full(len(units), float(opening))
 
 

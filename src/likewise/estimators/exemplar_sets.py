@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likewise.arrays.blocks import map_blocks, require_memory, row_blocks
+from likewise.arrays.blocks import map_blocks, row_blocks
 from likewise.decoders.base import Progress, Solution
 from likewise.decoders.exemplar import decode
 from likewise.estimators.candidates import reaches_all_pairs, sparse_costs
@@ -23,7 +22,7 @@ from likewise.estimators.exemplar_costs import (
     units_for_rows,
 )
 from likewise.estimators.units import Units
-from likewise.geometry import PairFeatures, distance_matrix
+from likewise.geometry import PairFeatures
 from likewise.partitions import Partition
 from likewise.potentials import AssignmentCosts
 from likewise.validation import Precomputed

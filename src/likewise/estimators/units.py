@@ -8,6 +8,7 @@ the order of rows nor the choice between repeating a row and weighting it change
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,8 @@ def units_of_rows(
         starts[1:] = np.any(X[rows[1:]] != X[rows[:-1]], axis=1)
     unit_of = np.full(len(X), -1, dtype=np.intp)
     unit_of[rows] = np.cumsum(starts) - 1
-    return Units(rows[starts], unit_of, np.bincount(unit_of[rows], weights=weight[rows]))
+    merged = np.bincount(unit_of[rows], weights=weight[rows]).astype(float)
+    return Units(rows[starts], unit_of, merged)
 
 
 def units_of_costs(
@@ -91,7 +93,7 @@ def _mixed_bits(bits: Hashes) -> Hashes:
     return (mixed ^ (mixed >> _SHIFT)) * _ODD_TOO
 
 
-def _hash_round(costs: Floats | sparse.csr_array, own: Hashes) -> Hashes:
+def _hash_round(costs: Any, own: Hashes) -> Hashes:
     """Hashes that see the costs from and to all others; sums modulo 2**64 have no order."""
     n = len(own)
     paid, received = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)

@@ -187,9 +187,7 @@ def local_search(
 
 
 @kernel
-def kick(
-    serve, candidates, draws, strength, is_open, open_list, n_open, low, high, first, second
-):
+def kick(serve, candidates, draws, strength, is_open, open_list, n_open, low, high, first, second):
     """Swap random closed candidates for open ones; ``draws`` are three per swap, in [0, 1).
 
     Half of the swaps are local (the exemplar that serves the newcomer leaves), half global.
@@ -214,8 +212,18 @@ def kick(
 
 @kernel
 def _copy_state(
-    is_open, open_list, low, high, first, second,
-    is_open_to, open_list_to, low_to, high_to, first_to, second_to,
+    is_open,
+    open_list,
+    low,
+    high,
+    first,
+    second,
+    is_open_to,
+    open_list_to,
+    low_to,
+    high_to,
+    first_to,
+    second_to,
 ):
     is_open_to[:] = is_open
     open_list_to[:] = open_list

@@ -7,11 +7,11 @@ and ``second`` (as in the dense kernels; -1 and infinity where there is none), a
 every open candidate the extra service cost if it closed (``loss``) and the number of clients that
 only it serves (``sole``): it may close only when that number is zero.
 
-``graph`` is the tuple of the six arrays; ``state`` the tuple
-(is_open, low, high, first, second, loss, sole, energy), the last an array of one number kept up to
-date; ``queue`` is (ring, queued, bounds), a first-in first-out list of candidates to look at, each
-at most once in it; ``log`` is the list of openings (j + 1) and closings (-j - 1) since the best
-solution, so that a search can take them back.
+``graph`` is the tuple of the six arrays; ``state`` the tuple (is_open, low, high, first, second,
+loss, sole, tally), the last an array of the energy, kept up to date, and of the work done, in pairs
+looked at; ``queue`` is (ring, queued, bounds), a first-in first-out list of candidates to look at,
+each at most once in it; ``log`` is the list of openings (j + 1) and closings (-j - 1) since the
+best solution, so that a search can take them back.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def _pop(queue):
 @kernel
 def _count(state, p, sign):
     """Add (sign 1) or remove (sign -1) client p in ``loss``, ``sole`` and the energy."""
-    _, low, high, first, second, loss, sole, energy = state
+    _, low, high, first, second, loss, sole, tally = state
     if first[p] < 0:
         return
-    energy[0] += sign * low[p]
+    tally[0] += sign * low[p]
     if second[p] < 0:
         sole[first[p]] += sign
     else:
@@ -85,24 +85,25 @@ def _wake(graph, queue, p):
 @kernel
 def rank_all(graph, opening, state):
     """Bring everything else in the state up to date with ``is_open``."""
-    is_open, _, _, first, _, loss, sole, energy = state
+    is_open, _, _, first, _, loss, sole, tally = state
     loss[:] = 0.0
     sole[:] = 0
-    energy[0] = 0.0
+    tally[0] = 0.0
     for p in range(first.shape[0]):
         _rank(graph, state, p)
         _count(state, p, 1)
         if is_open[p]:
-            energy[0] += opening[p]
+            tally[0] += opening[p]
 
 
 @kernel
 def open_candidate(graph, opening, state, queue, log, j):
     """Open j and wake the candidates of every client that it changes."""
     col_start, col_client, col_cost = graph[3], graph[4], graph[5]
-    is_open, low, high, first, second, _, _, energy = state
+    is_open, low, high, first, second, _, _, tally = state
     is_open[j] = True
-    energy[0] += opening[j]
+    tally[0] += opening[j]
+    tally[1] += col_start[j + 1] - col_start[j]
     log.append(j + 1)
     for t in range(col_start[j], col_start[j + 1]):
         p, cost = col_client[t], col_cost[t]
@@ -125,9 +126,10 @@ def open_candidate(graph, opening, state, queue, log, j):
 def close_candidate(graph, opening, state, queue, log, r):
     """Close r and wake the candidates of every client that it changes."""
     col_start, col_client = graph[3], graph[4]
-    is_open, _, _, first, second, _, _, energy = state
+    is_open, _, _, first, second, _, _, tally = state
     is_open[r] = False
-    energy[0] -= opening[r]
+    tally[0] -= opening[r]
+    tally[1] += col_start[r + 1] - col_start[r]
     log.append(-r - 1)
     for t in range(col_start[r], col_start[r + 1]):
         p = col_client[t]
@@ -146,8 +148,9 @@ def _price_opening(graph, opening, state, j, change, rescued, touched):
     listed in ``touched``; returns (cost of opening, length of that list). The caller resets both.
     """
     col_start, col_client, col_cost = graph[3], graph[4], graph[5]
-    _, low, high, first, second, _, _, _ = state
+    _, low, high, first, second, _, _, tally = state
     add = opening[j]
+    tally[1] += col_start[j + 1] - col_start[j]
     n_touched = 0
     for t in range(col_start[j], col_start[j + 1]):
         p, cost = col_client[t], col_cost[t]
@@ -172,13 +175,13 @@ def _price_opening(graph, opening, state, j, change, rescued, touched):
 @kernel
 def local_search(graph, opening, state, queue, log):
     """Add, drop and swap for the queued candidates until the queue is empty."""
-    is_open, _, _, _, _, loss, sole, energy = state
+    is_open, _, _, _, _, loss, sole, tally = state
     m = opening.shape[0]
     bounds = queue[2]
     change = np.empty(m)
     rescued = np.full(m, -1, np.int64)
     touched = np.empty(m, np.int64)
-    threshold = -IMPROVEMENT * abs(energy[0])
+    threshold = -IMPROVEMENT * abs(tally[0])
     while bounds[0] < bounds[1]:
         j = _pop(queue)
         if is_open[j]:
@@ -227,23 +230,27 @@ def _undo(graph, opening, state, queue, log, length):
 
 
 @kernel
-def iterated_search(graph, opening, state, queue, pool, draws, weakest, drift):
+def iterated_search(graph, opening, state, queue, pool, draws, weakest, drift, work):
     """Local search over ``pool``, then a round of kick and search per row of ``draws``.
 
     A kick opens a random candidate of ``pool`` and closes the exemplar that served it; a row holds
     three numbers for every kick and one that chooses how many. Rounds within ``drift`` (relative)
-    of the last one kept are kept. The state ends as the best solution met.
+    of the last one kept are kept. Ends after ``work`` pairs looked at, if not before; the state
+    ends as the best solution met.
     """
-    is_open, first, energy = state[0], state[3], state[7]
+    is_open, first, tally = state[0], state[3], state[7]
     strongest = (draws.shape[1] - 1) // 3
     log = [np.int64(0)]
     for j in pool:
         push(queue, j)
     local_search(graph, opening, state, queue, log)
     log.clear()
-    kept = best = energy[0]
+    kept = best = tally[0]
     n_kept = 0
+    tally[1] = 0.0
     for t in range(draws.shape[0]):
+        if tally[1] > work:
+            break
         strength = weakest + int(draws[t, -1] * (strongest - weakest + 1))
         for s in range(strength):
             j = pool[int(draws[t, 3 * s] * pool.shape[0])]
@@ -252,11 +259,11 @@ def iterated_search(graph, opening, state, queue, pool, draws, weakest, drift):
                 open_candidate(graph, opening, state, queue, log, j)
                 _evict(graph, opening, state, queue, log, r)
         local_search(graph, opening, state, queue, log)
-        if energy[0] < best - IMPROVEMENT * abs(best):
-            best = energy[0]
+        if tally[0] < best - IMPROVEMENT * abs(best):
+            best = tally[0]
             log.clear()
-        if energy[0] <= kept + drift * abs(kept):
-            kept = energy[0]
+        if tally[0] <= kept + drift * abs(kept):
+            kept = tally[0]
             n_kept = len(log)
         else:
             _undo(graph, opening, state, queue, log, n_kept)
