@@ -241,6 +241,19 @@ class TestSolveDisplay:
         names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
         assert names == ["energy of the best partition", "lower bound on every partition", "gap"]
 
+    def test_a_first_bound_far_below_does_not_flatten_the_picture(self):
+        times = np.array([0.0, 1.0, 2.0])
+        display = SolveDisplay(
+            times, np.array([101.0, 100.0, 100.0]), np.array([0.0, 97, 99])
+        ).plot()
+        bottom, top = display.ax_.get_ylim()
+        assert 90 < bottom < 97
+        assert 101 < top < 102
+
+    def test_a_solve_of_one_step(self):
+        display = SolveDisplay(np.array([0.0]), np.array([0.0]), np.array([0.0])).plot()
+        assert pixels(display.figure_).min() < 0.5
+
     def test_what_is_not_finite_is_left_out(self):
         display = SolveDisplay(
             np.array([0.0, 1.0, 2.0]), np.array([np.inf, 5.0, 4.0]), np.array([-np.inf, 3.0, 4.0])

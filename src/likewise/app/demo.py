@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from likewise.datasets.load import LabelledRows, load_digits_demo
 from likewise.decoders.base import Progress, relative_gap
@@ -177,9 +178,10 @@ def _peers(cost: float, n_clusters: int) -> list[tuple[str, Any]]:
 
 
 def _timed(method: Any, X: Matrix) -> float:
+    """Seconds that a fit takes, on one thread for every method."""
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1):
         # Reported in the table: a peer without exemplars has no energy, our own gap is shown.
         warnings.simplefilter("ignore", ConvergenceWarning)
         start = time.perf_counter()
@@ -203,7 +205,6 @@ def _exemplars(peer: Any, X: Matrix, distances: Matrix) -> Integers:
 
 def _draw(path: Path, digits: LabelledRows, model: ExemplarClusterer, ours: MethodResult) -> None:
     from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     n = len(digits.rows)
     # More threads wait for each other longer than they work, at this size.

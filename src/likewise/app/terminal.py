@@ -173,7 +173,8 @@ def _(report: DemoReport, console: Console) -> None:
             f"{readable(report.lower_bound)}; the others prove none.\nARI and pair F: agreement "
             f"with the {report.known_clusters} known digits; 1 is perfect, and the clusters here "
             "are ways to write them.\nAffinityPropagation 0.5 and 0.9: its damping. KMeans and "
-            "Agglomerative are told how many clusters likewise found."
+            "Agglomerative are told how many clusters likewise found.\n"
+            "Seconds: on one thread each, after compiling."
         )
     )
     console.print(Text(f"picture written to {report.picture}"), soft_wrap=True)

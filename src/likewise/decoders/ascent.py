@@ -20,8 +20,12 @@ SHRINK = 0.7
 SHORTEST = 1e-3
 # What a better solution lengthens the step to: the target has moved.
 RENEWED = 0.3
-# All candidates are priced at every eighth step; between, only the most promising eighth.
+# All candidates are priced at every eighth step; between, only a share of them, the most promising.
+# The share doubles when the steps between were misled by more than MISLED of the gap, and is halved
+# when they were not by a tenth of that.
 FULL_EVERY = 8
+SMALLEST_SHARE, FIRST_SHARE = 1 / 16, 1 / 4
+MISLED = 0.1
 # A rise of less than this share of the gap is no progress.
 PROGRESS = 1e-4
 
@@ -36,6 +40,9 @@ class Ascent:
         self._slack = np.zeros(len(facilities.opening))
         self._served = np.zeros_like(v)
         self._length = 1.0
+        self._share = FIRST_SHARE
+        # Where the last steps, on a share of the candidates, believed to be.
+        self._value = -np.inf
         self._stalled = 0
         self.finished = False
         self.bound = -np.inf
@@ -53,9 +60,11 @@ class Ascent:
         for start in range(0, steps, FULL_EVERY):
             if self.finished:
                 return
+            between = self._value
             value = self._price(candidates)
+            self._choose_share(between - value, upper)
             self._remember(value, upper)
-            working = promising(candidates, self._slack)
+            working = promising(candidates, self._slack, self._share)
             for step in range(min(FULL_EVERY, steps - start)):
                 length = self._length * max(upper - value, 0.0)
                 if not subgradient_step(self._v, self._direction, self._served, MOMENTUM, length):
@@ -64,10 +73,18 @@ class Ascent:
                     break
                 value = self._price(working)
                 self.steps += 1
+            self._value = value
         self._remember(self._price(candidates), upper)
 
     def _price(self, candidates: Candidates) -> float:
         return self._facilities.bound(self._v, candidates, self._slack, self._served)
+
+    def _choose_share(self, excess: float, upper: float) -> None:
+        gap = upper - self.bound
+        if excess > MISLED * gap:
+            self._share = min(2 * self._share, 1.0)
+        elif excess < 0.1 * MISLED * gap:
+            self._share = max(self._share / 2, SMALLEST_SHARE)
 
     def _remember(self, value: float, upper: float) -> None:
         first = self.bound == -np.inf
@@ -95,6 +112,9 @@ class Ascent:
         self._direction[:] = 0.0
 
 
-def promising(candidates: Candidates, slack: Floats, at_least: int = 64) -> Candidates:
-    """The candidates that are nearly paid for: an eighth of them, or ``at_least`` so many."""
-    return least(candidates, slack, max(at_least, len(candidates) // 8))
+def promising(
+    candidates: Candidates, slack: Floats, share: float, at_least: int = 64
+) -> Candidates:
+    """The candidates that are nearly paid for: a share of them, or ``at_least`` so many."""
+    count = max(at_least, int(share * len(candidates)))
+    return least(candidates, slack, count)

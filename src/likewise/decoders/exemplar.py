@@ -63,6 +63,8 @@ LOOSE = 0.01
 LARGEST_DRIFT = 0.005
 # A kick concerns a few clusters: with more than this many, the drift shrinks accordingly.
 FEW_CLUSTERS = 32
+# Two turns of three, kicks go to this share of the candidates, those nearly paid for.
+SHARE_KICKED = 1 / 8
 # A turn that closes less than this share of the gap is one without progress.
 PROGRESS = 0.02
 # Differences below this share of what was summed are rounding.
@@ -184,7 +186,8 @@ class _Search:
         draws = rng.random((kicks, DRAWS_PER_ROUND))
         pool = self.alive
         if self.turns % 3:
-            pool = promising(self.alive, self.ascent.slack, max(64, 4 * self.best.n_clusters))
+            few = max(64, 4 * self.best.n_clusters)
+            pool = promising(self.alive, self.ascent.slack, SHARE_KICKED, few)
         drift = min(LARGEST_DRIFT, self._relative_gap() / 2)
         drift *= min(1.0, FEW_CLUSTERS / self.best.n_clusters)
         before = self.best.energy

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likewise.arrays.namespace import to_host
 from likewise.decoders._kernels import dense, dense_dual, pairs, sparse_dual
 from likewise.decoders._kernels import sparse as sparse_search
 from likewise.potentials import AssignmentCosts
@@ -93,8 +94,9 @@ class DenseFacilities:
     kicks_per_cluster = 0.0
 
     def __init__(self, costs: AssignmentCosts) -> None:
-        serve = np.ascontiguousarray(costs.service.T)
-        shared = np.shares_memory(serve, costs.service)
+        service = to_host(costs.service)
+        serve = np.ascontiguousarray(service.T)
+        shared = np.shares_memory(serve, service)
         if shared and np.any(np.diagonal(serve) != 0.0):
             serve, shared = serve.copy(), False
         if not shared:
@@ -105,7 +107,7 @@ class DenseFacilities:
             np.fill_diagonal(serve, 0.0)
         self.serve = serve
         self.least: Floats = least
-        self.opening: Floats = costs.opening - least
+        self.opening: Floats = to_host(costs.opening) - least
         self.constant = float(least.sum())
 
     def first_solution(self) -> Opened:

@@ -231,7 +231,7 @@ class PartitionDisplay:
             self.positions[:, 1],
             s=max(1.5, 26 * share),
             c=drawn,
-            alpha=max(0.25, 0.9 * share**0.3),
+            alpha=max(0.4, 0.9 * share**0.3),
             linewidths=0,
             rasterized=True,
             label=f"row ({n:,}), coloured by cluster",
@@ -245,10 +245,10 @@ class PartitionDisplay:
         return self.ax_.scatter(
             places[:, 0],
             places[:, 1],
-            s=max(12.0, 95 * min(1.0, (30 / k) ** 0.5)),
+            s=max(2.0, 95 * min(1.0, 30 / k) ** 0.7),
             c=colours,
             edgecolors=INK,
-            linewidths=1.3 if k <= 200 else 0.5,
+            linewidths=max(0.2, 1.3 * min(1.0, 100 / k) ** 0.5),
             label=f"exemplar ({k:,})",
             zorder=3,
         )

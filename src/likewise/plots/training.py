@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+# The picture reaches so many times the gap between first energy and last bound below that bound.
+SHOWN_SPANS = 3.0
+
 
 class SolveDisplay:
     """Energy and lower bound over the seconds of a solve.
@@ -120,6 +123,7 @@ class SolveDisplay:
             self.seconds, bound, energy, step="post", color=INK, alpha=0.12, linewidth=0,
             label="gap",
         )  # fmt: skip
+        self._focus()
         self.ax_.set_xlabel("seconds")
         self.ax_.set_ylabel("energy")
         self.ax_.spines[["top", "right"]].set_visible(False)
@@ -127,3 +131,14 @@ class SolveDisplay:
         if self.title is not None:
             self.ax_.set_title(self.title, loc="left", fontsize="medium")
         return self
+
+    def _focus(self) -> None:
+        """Show where the curves meet: the first bounds may lie far below and are cut off."""
+        self.ax_.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        energy = self.energy[np.isfinite(self.energy)]
+        bound = self.lower_bound[np.isfinite(self.lower_bound)]
+        if energy.size and bound.size:
+            span = float(energy.max() - bound.max())
+            span = max(span, 1e-3 * abs(float(energy.min())), np.finfo(np.float64).tiny)
+            bottom = max(float(bound.min()), float(bound.max()) - SHOWN_SPANS * span)
+            self.ax_.set_ylim(bottom - 0.1 * span, float(energy.max()) + 0.1 * span)
