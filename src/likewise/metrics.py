@@ -7,7 +7,7 @@ drop those rows from both arrays first. Only :func:`change_point_f1` and :func:`
 the labels as a sequence: a change point is a row whose label is not that of the row before it.
 
 With true clusters A_1..A_K, found clusters B_1..B_L over n rows, everything but those two follows
-from the overlaps n_kl = |A_k ∩ B_l|. Only non-empty overlaps are stored, O(n); the n x n matrices
+from the overlaps ``n_kl = |A_k ∩ B_l|``. Only non-empty ones are stored, O(n); the n x n matrices
 of the papers are never formed. Pairs of rows are counted in 64-bit integers and ratios summed by
 ``math.fsum``, so no bit depends on the names or the order of labels.
 

@@ -15,7 +15,7 @@ from likewise.decoders.facilities import Candidates, Facilities, Floats
 MOMENTUM = 0.7
 # Without progress over this many steps the step is multiplied by SHRINK and the ascent returns to
 # the best multipliers; below SHORTEST it has converged for all practical purposes.
-PATIENCE = 24
+PATIENCE = 40
 SHRINK = 0.7
 SHORTEST = 1e-3
 # What a better solution lengthens the step to: the target has moved.
@@ -24,8 +24,8 @@ RENEWED = 0.3
 # The share doubles when the steps between were misled by more than MISLED of the gap, and is halved
 # when they were not by a tenth of that.
 FULL_EVERY = 8
-SMALLEST_SHARE, FIRST_SHARE = 1 / 16, 1 / 4
-MISLED = 0.1
+SMALLEST_SHARE, FIRST_SHARE = 1 / 16, 1.0
+MISLED = 0.03
 # A rise of less than this share of the gap is no progress.
 PROGRESS = 1e-4
 

@@ -58,13 +58,15 @@ EFFORTS = {
 }
 
 # A gap above this calls the bound loose.
-LOOSE = 0.01
+LOOSE = 0.05
 # Rounds of kicks may drift above the last solution kept by half the gap, and by this at most.
 LARGEST_DRIFT = 0.005
 # A kick concerns a few clusters: with more than this many, the drift shrinks accordingly.
 FEW_CLUSTERS = 32
-# Two turns of three, kicks go to this share of the candidates, those nearly paid for.
+# Kicks go to this share of the candidates, those nearly paid for; every sixth turn to all, which
+# costs more and finds little, except where the bound is loose.
 SHARE_KICKED = 1 / 8
+ALL_KICKED_EVERY = 6
 # A turn that closes less than this share of the gap is one without progress.
 PROGRESS = 0.02
 # Differences below this share of what was summed are rounding.
@@ -185,7 +187,7 @@ class _Search:
         kicks = max(self.effort.kicks, kicks)
         draws = rng.random((kicks, DRAWS_PER_ROUND))
         pool = self.alive
-        if self.turns % 3:
+        if self.turns % ALL_KICKED_EVERY:
             few = max(64, 4 * self.best.n_clusters)
             pool = promising(self.alive, self.ascent.slack, SHARE_KICKED, few)
         drift = min(LARGEST_DRIFT, self._relative_gap() / 2)

@@ -237,7 +237,7 @@ class SparseFacilities:
         n = len(self.opening)
         state = (
             is_open.copy(), np.empty(n), np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32),
-            np.empty(n), np.empty(n, np.int64), np.empty(2),
+            np.empty(n), np.empty(n, np.int64), np.zeros(3),
         )  # fmt: skip
         sparse_search.rank_all(self.graph, self.opening, state)
         unserved = state[3] < 0

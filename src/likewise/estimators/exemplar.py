@@ -83,7 +83,7 @@ class ExemplarClusterer(
         the bound improves, ``"exact"`` then proves the optimum by mixed-integer programming or
         says how far it is.
     gap : float, default=1e-6
-        Stop when (energy_ - lower_bound_) / abs(energy_) is at most this.
+        Stop when ``(energy_ - lower_bound_) / abs(energy_)`` is at most this.
     time_limit : float, default=None
         Seconds after which the best answer so far is returned, with its bound.
     n_jobs : int, default=None
@@ -110,7 +110,7 @@ class ExemplarClusterer(
     lower_bound_ : float
         No partition has a lower energy than this; over the candidate graph where one was used.
     gap_ : float
-        (energy_ - lower_bound_) / max(abs(energy_), tiny).
+        ``(energy_ - lower_bound_) / max(abs(energy_), tiny)``.
     bound_scope_ : {"all pairs", "candidate pairs"}
         What ``lower_bound_`` bounds: the problem over all pairs, or only over the stored ones.
     status_ : str

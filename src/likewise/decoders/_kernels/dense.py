@@ -12,8 +12,9 @@ import numpy as np
 
 from likewise.arrays.jit import kernel
 
-# A move counts as an improvement when it gains more than this share of the energy: far above the
-# rounding of a sum of n terms, far below any gap that is reported.
+# A move counts as an improvement when it gains more than this share of what is summed: far above
+# the rounding of a sum of n terms, far below any gap that is reported. A share of the energy would
+# not do: costs below zero may cancel it, and then rounding alone looks like a gain, for ever.
 IMPROVEMENT = 1e-11
 
 
@@ -140,6 +141,15 @@ def energy_of_open(opening, open_list, n_open, low):
 
 
 @kernel
+def _threshold(opening, open_list, n_open, low):
+    """What a move must stay below to be a gain: terms count by their size, not their sign."""
+    total = low.sum()
+    for t in range(n_open):
+        total += abs(opening[open_list[t]])
+    return -IMPROVEMENT * total
+
+
+@kernel
 def local_search(
     serve, opening, candidates, is_open, open_list, n_open, low, high, first, second, loss, swapped
 ):
@@ -149,8 +159,7 @@ def local_search(
     candidates. Only ``candidates`` are opened.
     """
     m = candidates.shape[0]
-    energy = energy_of_open(opening, open_list, n_open, low)
-    threshold = -IMPROVEMENT * abs(energy)
+    threshold = _threshold(opening, open_list, n_open, low)
     n_open = _close_useless(
         serve, opening, threshold, is_open, open_list, n_open, low, high, first, second, loss
     )
@@ -179,6 +188,7 @@ def local_search(
         if swap < add:
             n_open = _close_candidate(serve, r, open_list, n_open, low, high, first, second)
             is_open[r] = False
+        threshold = _threshold(opening, open_list, n_open, low)
         n_open = _close_useless(
             serve, opening, threshold, is_open, open_list, n_open, low, high, first, second, loss
         )

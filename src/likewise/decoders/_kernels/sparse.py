@@ -8,10 +8,10 @@ every open candidate the extra service cost if it closed (``loss``) and the numb
 only it serves (``sole``): it may close only when that number is zero.
 
 ``graph`` is the tuple of the six arrays; ``state`` the tuple (is_open, low, high, first, second,
-loss, sole, tally), the last an array of the energy, kept up to date, and of the work done, in pairs
-looked at; ``queue`` is (ring, queued, bounds), a first-in first-out list of candidates to look at,
-each at most once in it; ``log`` is the list of openings (j + 1) and closings (-j - 1) since the
-best solution, so that a search can take them back.
+loss, sole, tally), the last an array of three: the energy, kept up to date; the work done, in pairs
+looked at; the sum of the sizes of all terms of the energy. ``queue`` is (ring, queued, bounds), a
+first-in first-out list of candidates to look at, each at most once in it; ``log`` is the list of
+openings (j + 1) and closings (-j - 1) since the best solution, so that a search can take them back.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 from likewise.arrays.jit import kernel
 
+# As in the dense kernels: a share of the sizes of the terms, not of the energy.
 IMPROVEMENT = 1e-11
 
 
@@ -49,6 +50,7 @@ def _count(state, p, sign):
     if first[p] < 0:
         return
     tally[0] += sign * low[p]
+    tally[2] += sign * low[p]
     if second[p] < 0:
         sole[first[p]] += sign
     else:
@@ -89,11 +91,13 @@ def rank_all(graph, opening, state):
     loss[:] = 0.0
     sole[:] = 0
     tally[0] = 0.0
+    tally[2] = 0.0
     for p in range(first.shape[0]):
         _rank(graph, state, p)
         _count(state, p, 1)
         if is_open[p]:
             tally[0] += opening[p]
+            tally[2] += abs(opening[p])
 
 
 @kernel
@@ -103,6 +107,7 @@ def open_candidate(graph, opening, state, queue, log, j):
     is_open, low, high, first, second, _, _, tally = state
     is_open[j] = True
     tally[0] += opening[j]
+    tally[2] += abs(opening[j])
     tally[1] += col_start[j + 1] - col_start[j]
     log.append(j + 1)
     for t in range(col_start[j], col_start[j + 1]):
@@ -129,6 +134,7 @@ def close_candidate(graph, opening, state, queue, log, r):
     is_open, _, _, first, second, _, _, tally = state
     is_open[r] = False
     tally[0] -= opening[r]
+    tally[2] -= abs(opening[r])
     tally[1] += col_start[r + 1] - col_start[r]
     log.append(-r - 1)
     for t in range(col_start[r], col_start[r + 1]):
@@ -181,9 +187,9 @@ def local_search(graph, opening, state, queue, log):
     change = np.empty(m)
     rescued = np.full(m, -1, np.int64)
     touched = np.empty(m, np.int64)
-    threshold = -IMPROVEMENT * abs(tally[0])
     while bounds[0] < bounds[1]:
         j = _pop(queue)
+        threshold = -IMPROVEMENT * tally[2]
         if is_open[j]:
             if sole[j] == 0 and loss[j] - opening[j] < threshold:
                 close_candidate(graph, opening, state, queue, log, j)
