@@ -152,10 +152,18 @@ class _Search:
         return self.facilities.search(Opened(is_open, np.inf), self.alive, no_draws(), 0.0)
 
     def prices(self) -> NDArray[np.float64] | None:
-        """Multipliers that prove the bound, in the units of the costs as they were given."""
-        if self.lower_bound > self.ascent.bound:
+        """Multipliers that prove the bound, in the units of the costs as they were given.
+
+        None where they do not by themselves, over all candidates: fixing takes part in a bound
+        over the candidates that are left, and what it is based on are other multipliers.
+        """
+        v, slack = self.ascent.v, np.empty(len(self.facilities.opening))
+        everyone = np.arange(len(slack), dtype=np.int32)
+        bound = self.facilities.bound(v, everyone, slack, np.empty_like(v))
+        claimed = min(self.lower_bound, self.best.energy)
+        if bound < claimed - ROUNDING * self._magnitude():
             return None
-        return self.ascent.v + self.facilities.least
+        return v + self.facilities.least
 
     def _take_turns(self) -> str:
         without_progress = 0
@@ -209,7 +217,7 @@ class _Search:
 
     def _allowance(self) -> float:
         """How far above the bound a solution as good as the best may be, rounding included."""
-        return self.best.energy - self.ascent.bound + 1e-9 * abs(self.best.energy)
+        return self.best.energy - self.ascent.bound + 1e-9 * self._magnitude()
 
     def _finish_exactly(self) -> str:
         which, client, cost = self.facilities.useful_pairs(
@@ -238,8 +246,13 @@ class _Search:
         return relative_gap(self.best.energy + constant, self.lower_bound + constant)
 
     def _certified(self) -> bool:
-        rounding = ROUNDING * (abs(self.best.energy) + abs(self.facilities.constant))
+        rounding = ROUNDING * (self._magnitude() + abs(self.facilities.constant))
         return self.best.energy - self.lower_bound <= rounding or self._relative_gap() <= self.gap
+
+    def _magnitude(self) -> float:
+        """What the best energy sums up, signs left out: opening costs below zero may cancel it."""
+        opened = self.facilities.opening[self.best.is_open]
+        return self.best.energy - 2.0 * float(np.minimum(opened, 0.0).sum())
 
     def _note(self, stage: str) -> None:
         self.journal.note(stage, self.best.energy, self.lower_bound, self.best.n_clusters)

@@ -44,8 +44,12 @@ GROWTH = 4
 ROWS_PER_CLUSTER = 8
 # Links of a sampled row: enough for clusters of a well-sized sample.
 SAMPLE_LINKS = 40
-# Global candidates per cluster beside its exemplar: sampled rows of the cluster.
-GLOBAL_PER_CLUSTER = 4
+# Samples of that size that are solved: their exemplars are each other's alternatives.
+SAMPLES = 4
+# Times that exemplars move, are linked to the rows around them, and are chosen anew.
+REFINEMENTS = 2
+# Links of every row to the exemplars nearest to it: its cluster and those around.
+EXEMPLAR_LINKS = 12
 # Descent of the exemplars over the graph: rounds at most.
 DESCENT_ROUNDS = 10
 
@@ -72,14 +76,15 @@ def sparse_costs(
     cost = opening_of(used, units)
     nearest = _linked(own, k)
     reach = _reach(nearest, k, len(units)) * units.weight
-    sampled, exemplars = _sample_solution(own, units.weight, cost, k, seed)
-    exemplars = _descended(own, units.weight, nearest, exemplars)
-    graph = merge_graphs(nearest, _global_links(own, exemplars, sampled, k, seed))
-    service = sparse.csr_array(
-        (graph.data * np.repeat(units.weight, np.diff(graph.indptr)), graph.indices, graph.indptr),
-        shape=graph.shape,
-    )
-    return Candidates(AssignmentCosts(service, cost), exemplars, reach, used)
+    exemplars = _sample_exemplars(own, units.weight, cost, k, seed)
+    graph = merge_graphs(nearest, _linked_to(own, exemplars, EXEMPLAR_LINKS))
+    for _ in range(REFINEMENTS):
+        exemplars = _descended(own, units.weight, nearest, exemplars)
+        graph = merge_graphs(graph, _linked_to(own, exemplars, EXEMPLAR_LINKS))
+        costs = AssignmentCosts(_weighted(graph, units.weight), cost)
+        found = decode(costs, solver="fast", random_state=seed, start=exemplars)
+        exemplars = found.partition.representatives
+    return Candidates(costs, exemplars, reach, used)
 
 
 def reaches_all_pairs(prices: Floats, reach: Floats) -> bool:
@@ -111,24 +116,38 @@ def _reach(nearest: sparse.csr_array, k: int, n: int) -> Floats:
     return np.maximum.reduceat(nearest.data, nearest.indptr[:-1])
 
 
-def _sample_solution(
+def _sample_exemplars(
     geometry: RowGeometry, weight: Floats, opening: Floats, k: int, seed: int
-) -> tuple[Indices, Indices]:
-    """Rows of a sample that is large enough, and the exemplars it chose."""
+) -> Indices:
+    """Exemplars that samples chose which are large enough to tell how large clusters are."""
     n = len(weight)
-    order = stream(seed, "sample").permutation(n)
     size = min(FIRST_SAMPLE, n)
-    while True:
-        sampled = np.sort(order[:size])
-        part = geometry.restricted_to(sampled)
-        times = weight[sampled] * (n / size)
-        graph = _linked(part, max(k, SAMPLE_LINKS))
-        graph.data *= np.repeat(times, np.diff(graph.indptr))
-        found = decode(AssignmentCosts(graph, opening[sampled]), solver="fast", random_state=seed)
-        clusters = found.partition.n_clusters
-        if size == n or size >= ROWS_PER_CLUSTER * clusters:
-            return sampled, sampled[found.partition.representatives]
+    found = _of_sample(geometry, weight, opening, size, k, seed, 0)
+    while size < min(n, ROWS_PER_CLUSTER * len(found)):
         size = min(GROWTH * size, n)
+        found = _of_sample(geometry, weight, opening, size, k, seed, 0)
+    if size == n:
+        return found
+    others = [
+        _of_sample(geometry, weight, opening, size, k, seed, place) for place in range(1, SAMPLES)
+    ]
+    return np.unique(np.concatenate([found, *others]))
+
+
+def _of_sample(
+    geometry: RowGeometry, weight: Floats, opening: Floats, size: int, k: int, seed: int, place: int
+) -> Indices:
+    sampled = np.sort(stream(seed, "sample", place).permutation(len(weight))[:size])
+    part = geometry.restricted_to(sampled)
+    times = weight[sampled] * (len(weight) / size)
+    # All pairs of the first sample: how large its clusters are is not known yet. Those of a larger
+    # one are small, or it would not have been needed.
+    if size <= FIRST_SAMPLE:
+        service = times[:, None] * part.distances()
+    else:
+        service = _weighted(_linked(part, max(k, SAMPLE_LINKS)), times)
+    found = decode(AssignmentCosts(service, opening[sampled]), solver="fast", random_state=seed)
+    return sampled[found.partition.representatives]
 
 
 def _served_by(geometry: RowGeometry, exemplars: Indices) -> tuple[Indices, Floats]:
@@ -180,15 +199,7 @@ def _sums_of_distances(
     return weight[members] @ d
 
 
-def _global_links(
-    geometry: RowGeometry, exemplars: Indices, sampled: Indices, k: int, seed: int
-) -> sparse.csr_array:
-    """Links of every row to the nearest exemplars, and to the nearest sampled rows around them."""
-    around = sampled
-    wanted = GLOBAL_PER_CLUSTER * len(exemplars)
-    if len(sampled) > wanted:
-        around = stream(seed, "global").choice(sampled, size=wanted, replace=False)
-    few = max(3, k // GLOBAL_PER_CLUSTER)
-    return merge_graphs(
-        _linked_to(geometry, exemplars, few), _linked_to(geometry, np.union1d(around, exemplars), k)
-    )
+def _weighted(graph: sparse.csr_array, weight: Floats) -> sparse.csr_array:
+    """What the rows pay: their weight times the distance."""
+    paid = graph.data * np.repeat(weight, np.diff(graph.indptr))
+    return sparse.csr_array((paid, graph.indices, graph.indptr), shape=graph.shape)

@@ -185,7 +185,7 @@ class ExemplarClusterer(
         -------
         self
         """
-        outcome = self._partitioned(self, X, self.opening_cost, sample_weight, min_rows=2)
+        outcome = self._partitioned(self, X, self.opening_cost, sample_weight, self._options())
         self.labels_ = outcome.labels
         self.exemplars_ = outcome.exemplars
         self.n_clusters_ = len(outcome.exemplars)
@@ -272,20 +272,22 @@ class ExemplarClusterer(
         costs: list[Any] = [self.opening_cost] * len(sets)
         if groups is not None and np.ndim(self.opening_cost) == 1:
             costs = [part.ravel() for part in as_sets(np.c_[self.opening_cost], groups)[0]]
+        # One seed for all sets: a RandomState gives another one whenever it is asked.
+        options = self._options()
 
         def solve(place: int) -> NDArray[np.intp]:
             gate = type(self)(**{**self.get_params(deep=False), "n_jobs": 1})
-            return self._partitioned(gate, sets[place], costs[place], None, min_rows=1).labels
+            return self._partitioned(gate, sets[place], costs[place], None, options).labels
 
         # Callables, of the user's own, run in one thread.
-        alone = precomputed or isinstance(self.features, str)
+        alone = (precomputed or isinstance(self.features, str)) and self.callbacks is None
         return restore(map_blocks(solve, range(len(sets)), self.n_jobs if alone else 1))
 
     def _partitioned(
-        self, gate: ExemplarClusterer, X: Any, opening_cost: Any, sample_weight: Any, min_rows: int
+        self, gate: ExemplarClusterer, X: Any, opening: Any, weight: Any, options: SearchOptions
     ) -> Outcome:
         """Check the input and partition one set; ``gate`` records the columns of X."""
-        options = self._options()
+        min_rows = 2 if gate is self else 1
         if self._is_precomputed():
             given = validate_precomputed(gate, X, reset=True)
             n = given.costs.shape[0]
@@ -297,15 +299,15 @@ class ExemplarClusterer(
                 )
             given = self._combined(given)
             return partition_precomputed(
-                given, validate_opening_cost(opening_cost, n),
-                validate_sample_weight(sample_weight, n), options,
+                given, validate_opening_cost(opening, n),
+                validate_sample_weight(weight, n), options,
             )  # fmt: skip
         rows = validate_rows(gate, X, reset=True, min_rows=min_rows)
         features = gate._resolved_features()
         return partition_rows(
             rows, features, features.resolve_weights(self.weights),
-            validate_opening_cost(opening_cost, len(rows)),
-            validate_sample_weight(sample_weight, len(rows)), options,
+            validate_opening_cost(opening, len(rows)),
+            validate_sample_weight(weight, len(rows)), options,
         )  # fmt: skip
 
     def _options(self) -> SearchOptions:

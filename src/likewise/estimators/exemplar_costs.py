@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likewise.arrays.blocks import require_memory
+from likewise.arrays.blocks import require_memory, row_blocks
 from likewise.arrays.random import stream
 from likewise.errors import InputError
+from likewise.estimators.medians import pair_median, weighted_median
 from likewise.estimators.units import Units, units_of_costs, units_of_rows
 from likewise.geometry import PairFeatures, distance_matrix
 from likewise.potentials import AssignmentCosts
@@ -66,7 +67,9 @@ def units_for_rows(
 ) -> Units:
     """The units of a set of rows."""
     per_row = opening if isinstance(opening, np.ndarray) else None
-    return units_of_rows(geometry.X, sample_weight, per_row, merge=geometry.merges)
+    # Of equal rows one at most is an exemplar, unless exemplars are paid for.
+    paid = not isinstance(opening, str) and bool(np.min(opening) < 0)
+    return units_of_rows(geometry.X, sample_weight, per_row, merge=geometry.merges and not paid)
 
 
 def dense_costs(
@@ -74,9 +77,11 @@ def dense_costs(
 ) -> tuple[AssignmentCosts, float | Floats]:
     """Potentials over all pairs of units, and the opening cost that was used."""
     n = len(units)
-    # The distances, and the copy that the search reads candidate by candidate.
+    # The distances, and the copy that the search reads candidate by candidate; the median needs a
+    # copy too. Costs below zero are shifted in one more.
+    may_shift = not geometry.features.nonnegative(geometry.weights)
     require_memory(
-        16 * n * n,
+        (24 if may_shift else 16) * n * n,
         f"Exemplar clustering of {n} distinct rows over all pairs",
         "pass candidates=20 to keep the 20 nearest neighbours of every row instead",
     )
@@ -107,12 +112,16 @@ def precomputed_costs(
         service.data *= np.repeat(units.weight, np.diff(service.indptr))
         return AssignmentCosts(service, opening_of(used, units)), units, used
     n = len(units)
+    # As for rows: a copy in the order of units, and one for the median or the search.
+    may_shift = bool(given.costs.min() < 0.0)
     require_memory(
-        8 * n * n,
+        (24 if may_shift else 16) * n * n,
         f"Exemplar clustering of {n} items over all pairs",
         "pass X as a SciPy sparse array of the pairs that matter",
     )
-    by_candidate = np.ascontiguousarray(given.costs.T[np.ix_(rows, rows)])
+    by_candidate = np.empty((n, n))
+    for block in row_blocks(n, 16 * n):
+        by_candidate[block] = given.costs[np.ix_(rows, rows[block])].T
     np.fill_diagonal(by_candidate, 0.0)
     used = settled(opening, lambda: pair_median(by_candidate, units.weight))
     if units.weighted:
@@ -142,44 +151,11 @@ def estimated_median(geometry: RowGeometry, units: Units, seed: int) -> float:
     return pair_median(sample, units.weight[chosen])
 
 
-def pair_median(distances: Floats, weight: Floats) -> float:
-    """Median of d[p, q] over pairs of rows, p != q, where unit p stands for weight[p] rows.
-
-    Rows of one unit are at distance zero of each other: such a unit has w (w - 1) pairs.
-    """
-    n = len(weight)
-    if np.all(weight == 1.0):
-        if n == 1:
-            return 0.0
-        # All but the diagonal, as a view: n - 1 stretches of n numbers between its entries.
-        off_diagonal = np.ascontiguousarray(distances).reshape(-1)[:-1].reshape(n - 1, n + 1)[:, 1:]
-        return float(np.median(off_diagonal))
-    times = np.multiply.outer(weight, weight)
-    np.fill_diagonal(times, np.maximum(weight * (weight - 1.0), 0.0))
-    values = np.array(distances)
-    np.fill_diagonal(values, 0.0)
-    return _weighted_median(values.ravel(), times.ravel())
-
-
 def _stored_median(service: sparse.csr_array, units: Units) -> float:
     if service.nnz == 0:
         return 0.0
     rows = np.repeat(np.arange(len(units)), np.diff(service.indptr))
-    return _weighted_median(service.data, units.weight[rows] * units.weight[service.indices])
-
-
-def _weighted_median(values: Floats, times: Floats) -> float:
-    """Median of values that count ``times`` each; between two of them, their mean."""
-    order = np.argsort(values, kind="stable")
-    order = order[times[order] > 0]
-    if len(order) == 0:
-        return 0.0
-    below = np.cumsum(times[order])
-    middle = int(np.searchsorted(below, below[-1] / 2))
-    lower = values[order[middle]]
-    if below[middle] == below[-1] / 2:
-        return float((lower + values[order[middle + 1]]) / 2)
-    return float(lower)
+    return weighted_median(service.data, units.weight[rows] * units.weight[service.indices])
 
 
 def _refuse_abandoned(service: sparse.csr_array, given: Precomputed, units: Units) -> None:
