@@ -78,8 +78,13 @@ class Partition:
         return np.bincount(self.labels, minlength=self.n_clusters)
 
     @property
-    def served_by(self) -> Indices:
-        """The representative of every item."""
+    def exemplars(self) -> Indices:
+        """The representatives; an error where there are none."""
         if self.representatives is None:
             raise ValueError("This partition has no representatives.")
-        return self.representatives[self.labels]
+        return self.representatives
+
+    @property
+    def served_by(self) -> Indices:
+        """The representative of every item."""
+        return self.exemplars[self.labels]

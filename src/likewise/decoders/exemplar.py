@@ -52,7 +52,7 @@ class Effort:
 
 
 EFFORTS = {
-    "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=20),
+    "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=10),
     "auto": Effort(turns=200, patience=6, patience_if_loose=40, pairs=20_000, nodes=200),
     "exact": Effort(turns=200, patience=6, patience_if_loose=12, pairs=np.inf),
 }

@@ -1,21 +1,23 @@
 """Candidate graphs for large sets: nearest neighbours, and exemplars for clusters beyond them.
 
-With k nearest neighbours alone no cluster can be much larger than k. So the graph is built in
-three steps:
+With k nearest neighbours alone no cluster can be much larger than k. So rows are also linked to
+global candidates:
 
 1. a sample is solved, each row standing for many, and enlarged until its clusters hold several
-   sampled rows: that shows how large clusters are and roughly where their exemplars lie;
-2. every exemplar of the sample moves to the best of its neighbours for the rows it serves, over and
-   over (a descent over the graph of nearest neighbours);
-3. every row is linked to its k nearest neighbours, and to the nearest of these exemplars and of the
-   sampled rows around them, ``GLOBAL_PER_CLUSTER`` per cluster.
+   sampled rows: that shows how large clusters are and roughly where their exemplars lie. More
+   samples of that size give alternatives;
+2. every exemplar moves to the best of its neighbours for the rows it serves, over and over (a
+   descent over the graph of nearest neighbours);
+3. every row is linked to its k nearest neighbours and to the nearest of all these exemplars; the
+   problem over that graph is solved fast, and 2 and 3 are repeated with the exemplars it chose.
 
-The sum over stored pairs is what is solved and what the bound is about. `reaches_all_pairs` tells
-when the bound holds over all pairs as well.
+The problem over the stored pairs is what is solved in the end and what the bound is about.
+`reaches_all_pairs` tells when the bound holds over all pairs as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,9 +70,17 @@ class Candidates:
 
 
 def sparse_costs(
-    geometry: RowGeometry, units: Units, opening: OpeningCost, k: int, seed: int
+    geometry: RowGeometry,
+    units: Units,
+    opening: OpeningCost,
+    k: int,
+    seed: int,
+    seconds_left: Callable[[], float],
 ) -> Candidates:
-    """Potentials over the candidate graph of a set of rows."""
+    """Potentials over the candidate graph of a set of rows.
+
+    Where time is short the graph is refined less; Ctrl-C while it is built leaves no answer.
+    """
     used = settled(opening, lambda: estimated_median(geometry, units, seed))
     own = geometry.restricted_to(units.row_of)
     cost = opening_of(used, units)
@@ -82,8 +92,9 @@ def sparse_costs(
         exemplars = _descended(own, units.weight, nearest, exemplars)
         graph = merge_graphs(graph, _linked_to(own, exemplars, EXEMPLAR_LINKS))
         costs = AssignmentCosts(_weighted(graph, units.weight), cost)
-        found = decode(costs, solver="fast", random_state=seed, start=exemplars)
-        exemplars = found.partition.representatives
+        if seconds_left() <= 0:
+            break
+        exemplars = _solved_fast(costs, seed, exemplars)
     return Candidates(costs, exemplars, reach, used)
 
 
@@ -126,8 +137,6 @@ def _sample_exemplars(
     while size < min(n, ROWS_PER_CLUSTER * len(found)):
         size = min(GROWTH * size, n)
         found = _of_sample(geometry, weight, opening, size, k, seed, 0)
-    if size == n:
-        return found
     others = [
         _of_sample(geometry, weight, opening, size, k, seed, place) for place in range(1, SAMPLES)
     ]
@@ -146,8 +155,14 @@ def _of_sample(
         service = times[:, None] * part.distances()
     else:
         service = _weighted(_linked(part, max(k, SAMPLE_LINKS)), times)
-    found = decode(AssignmentCosts(service, opening[sampled]), solver="fast", random_state=seed)
-    return sampled[found.partition.representatives]
+    return sampled[_solved_fast(AssignmentCosts(service, opening[sampled]), seed + place)]
+
+
+def _solved_fast(costs: AssignmentCosts, seed: int, start: Indices | None = None) -> Indices:
+    found = decode(costs, solver="fast", random_state=seed, start=start)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    return found.partition.exemplars
 
 
 def _served_by(geometry: RowGeometry, exemplars: Indices) -> tuple[Indices, Floats]:

@@ -74,7 +74,9 @@ def partition_rows(
     if options.candidates is None or len(units) == 1:
         costs, used = dense_costs(geometry, units, own)
     else:
-        found = sparse_costs(geometry, units, own, options.candidates, options.seed)
+        found = sparse_costs(
+            geometry, units, own, options.candidates, options.seed, lambda: _left(options, started)
+        )
         costs, used, start, reach = found.costs, found.opening_cost, found.start, found.reach
     solution = _decoded(costs, options, started, start)
     labels, exemplars = _labels_of_rows(solution.partition, units, present, len(X))
@@ -148,16 +150,20 @@ def _given(opening: OpeningCost, used: float | Floats) -> float | Floats:
 def _decoded(
     costs: AssignmentCosts, options: SearchOptions, started: float, start: Indices | None
 ) -> Solution:
-    limit = options.time_limit
     return decode(
         costs,
         solver=options.solver,
         gap=options.gap,
-        time_limit=None if limit is None else limit - (time.perf_counter() - started),
+        time_limit=None if options.time_limit is None else _left(options, started),
         random_state=options.seed,
         callbacks=options.callbacks,
         start=start,
     )
+
+
+def _left(options: SearchOptions, started: float) -> float:
+    limit = np.inf if options.time_limit is None else options.time_limit
+    return limit - (time.perf_counter() - started)
 
 
 def _labels_of_rows(
@@ -168,7 +174,7 @@ def _labels_of_rows(
     of_units = np.append(numbered.labels, -1)  # unit -1, no unit, has label -1
     labels = np.full(n, -1, dtype=np.intp)
     labels[present] = of_units[units.unit_of]
-    return labels, present[units.row_of[numbered.representatives]]
+    return labels, present[units.row_of[numbered.exemplars]]
 
 
 def _scales(

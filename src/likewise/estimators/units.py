@@ -67,8 +67,9 @@ def units_of_costs(
     n = costs.shape[0]
     weight = np.ones(n) if weight is None else weight
     own = _mixed(weight) if opening is None else _mixed(weight) ^ _mixed(opening + 0.0) << _ONE
-    # The second round tells apart what looks alike to itself but not to others.
-    for _ in range(2):
+    own = _hash_round(costs, own)
+    if len(np.unique(own)) < n:
+        # The second round tells apart what looks alike to itself but not to others.
         own = _hash_round(costs, own)
     present = np.flatnonzero(weight > 0)
     rows = present[np.argsort(own[present], kind="stable")]
