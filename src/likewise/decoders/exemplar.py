@@ -46,19 +46,27 @@ class Effort:
     # Subgradient steps and kicks of one turn.
     steps: int = 96
     kicks: int = 50
-    # HiGHS is called when no more pairs than this are left, with that many nodes at most.
+    # HiGHS is called when no more pairs than this are left, with that many nodes at most; fewer
+    # pairs where the gap says that it will have to search a tree.
     pairs: float = 0
+    pairs_if_hard: float = 0
     nodes: int | None = None
 
 
 EFFORTS = {
     "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=10),
-    "auto": Effort(turns=200, patience=6, patience_if_loose=40, pairs=20_000, nodes=200),
-    "exact": Effort(turns=200, patience=6, patience_if_loose=12, pairs=np.inf),
+    "auto": Effort(
+        turns=200, patience=6, patience_if_loose=40, pairs=10_000, pairs_if_hard=1000, nodes=100
+    ),
+    "exact": Effort(
+        turns=200, patience=6, patience_if_loose=12, pairs=np.inf, pairs_if_hard=np.inf
+    ),
 }
 
 # A gap above this calls the bound loose.
 LOOSE = 0.05
+# A gap above this makes the exact stage a search in a tree.
+HARD = 0.01
 # Rounds of kicks may drift above the last solution kept by half the gap, and by this at most.
 LARGEST_DRIFT = 0.005
 # A kick concerns a few clusters: with more than this many, the drift shrinks accordingly.
@@ -223,7 +231,8 @@ class _Search:
         which, client, cost = self.facilities.useful_pairs(
             self.alive, self.ascent.v, self.ascent.slack, self._allowance()
         )
-        if len(cost) > self.effort.pairs:
+        hard = self._relative_gap() > HARD
+        if len(cost) > (self.effort.pairs_if_hard if hard else self.effort.pairs):
             return "gap"
         opening = self.facilities.opening
         problem = ReducedProblem(opening[self.alive], which, client, cost, len(opening))
