@@ -76,9 +76,9 @@ class AssignmentCosts:
     def restricted_to(self, items: NDArray[np.intp]) -> AssignmentCosts:
         """The same costs for some of the items, in the order given (a permutation included)."""
         if self.is_sparse:
-            return AssignmentCosts(
-                sparse.csr_array(self.service[items][:, items]), self.opening[items]
-            )
+            service = sparse.csr_array(self.service[items][:, items])
+            service.sort_indices()
+            return AssignmentCosts(service, self.opening[items])
         xp = namespace_of(self.service)
         where = to_device(items, self.service)
         rows = xp.take(self.service, where, axis=0)

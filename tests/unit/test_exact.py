@@ -158,5 +158,5 @@ class TestChild:
             solve_reduced(hard_problem())
         (child,) = children
         assert child.returncode is not None
-        child.stdin.close()
-        child.stdout.close()
+        assert child.stdin.closed
+        assert child.stdout.closed

@@ -81,18 +81,23 @@ class Journal:
     """Clock, history and callbacks of one run."""
 
     callbacks: Sequence[Callable[[Progress], object]]
-    time_limit: float | None
+    time_limit: float
+    started: float | None = None
     constant: float = 0.0
-    started: float = field(default_factory=time.perf_counter)
     records: list[Progress] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        now = time.perf_counter()
+        self._deadline = now + self.time_limit
+        self._started = now if self.started is None else self.started
 
     def seconds(self) -> float:
         """Seconds since the run began."""
-        return time.perf_counter() - self.started
+        return time.perf_counter() - self._started
 
     def seconds_left(self) -> float:
         """Seconds until the time limit; infinite without one."""
-        return float("inf") if self.time_limit is None else self.time_limit - self.seconds()
+        return self._deadline - time.perf_counter()
 
     def note(self, stage: str, energy: float, lower_bound: float, n_clusters: int) -> None:
         """Record progress and tell the callbacks."""

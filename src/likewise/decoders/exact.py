@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.arrays.blocks import memory_budget
+from likewise.errors import LikewiseError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -34,6 +35,8 @@ BYTES_PER_PAIR = 6000
 SHARE_OF_TIME = 0.9
 # Below this many pairs the solver is called in this process: a child would cost more than it saves.
 PAIRS_IN_PROCESS = 3000
+# How the child says that its allocation was refused.
+OUT_OF_MEMORY = 3
 # What Python, NumPy and SciPy reserve in the child before the problem arrives.
 CHILD_BASE = 1 << 30
 
@@ -136,25 +139,33 @@ def _run_in_child(problem: ReducedProblem, time_limit: float) -> ReducedSolution
     }
     buffer = io.BytesIO()
     np.savez(buffer, **package)  # type: ignore[arg-type]
-    child = subprocess.Popen(
-        [sys.executable, "-m", "likewise.decoders.exact"],
+    with subprocess.Popen(
+        # -P: nothing in the working directory may stand in for a module.
+        [sys.executable, "-P", "-m", "likewise.decoders.exact"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C reaches this process only, which then ends the child
-    )
-    try:
-        patience = time_limit + 1.0 if np.isfinite(time_limit) else None
-        answer, _ = child.communicate(buffer.getvalue(), timeout=patience)
-    except subprocess.TimeoutExpired:
-        return ReducedSolution(None, -np.inf, "time_limit")
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.wait()
-    if child.returncode != 0:
-        # The child reports nothing else by its exit: its allocation was refused or it was killed.
+    ) as child:
+        try:
+            grace = min(1.0, 0.1 * time_limit)
+            patience = time_limit + grace if np.isfinite(time_limit) else None
+            answer, complaint = child.communicate(buffer.getvalue(), timeout=patience)
+        except subprocess.TimeoutExpired:
+            return ReducedSolution(None, -np.inf, "time_limit")
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+    if child.returncode == OUT_OF_MEMORY or child.returncode < 0:
+        # Its allocation was refused, which HiGHS may not survive, or the system killed it.
         return ReducedSolution(None, -np.inf, "memory_limit")
+    if child.returncode != 0:
+        last = complaint.decode(errors="replace").strip().splitlines()[-1:]
+        raise LikewiseError(
+            f"the exact stage failed to run in a child process ({''.join(last)}); "
+            "use solver='auto', which needs none."
+        )
     with np.load(io.BytesIO(answer), allow_pickle=False) as arrays:
         opened = arrays["opened"] if arrays["opened"].size else None
         return ReducedSolution(opened, float(arrays["lower_bound"]), str(arrays["status"]))
@@ -167,7 +178,10 @@ def _serve_parent() -> None:
             arrays["opening"], arrays["which"], arrays["client"], arrays["cost"], int(n_clients)
         )
     _limit_memory(int(memory))
-    solution = run_highs(problem, float(time_limit))
+    try:
+        solution = run_highs(problem, float(time_limit))
+    except MemoryError:
+        sys.exit(OUT_OF_MEMORY)
     buffer = io.BytesIO()
     opened = np.empty(0, dtype=bool) if solution.opened is None else solution.opened
     np.savez(

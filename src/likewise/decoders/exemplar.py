@@ -56,7 +56,7 @@ class Effort:
 EFFORTS = {
     "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=10),
     "auto": Effort(
-        turns=200, patience=6, patience_if_loose=40, pairs=10_000, pairs_if_hard=1000, nodes=100
+        turns=200, patience=9, patience_if_loose=40, pairs=10_000, pairs_if_hard=1000, nodes=100
     ),
     "exact": Effort(
         turns=200, patience=6, patience_if_loose=12, pairs=np.inf, pairs_if_hard=np.inf
@@ -71,9 +71,8 @@ HARD = 0.01
 LARGEST_DRIFT = 0.005
 # A kick concerns a few clusters: with more than this many, the drift shrinks accordingly.
 FEW_CLUSTERS = 32
-# Kicks go to this share of the candidates, those nearly paid for; every sixth turn to all, which
-# costs more and finds little, except where the bound is loose.
-SHARE_KICKED = 1 / 8
+# Kicks go to the candidates that are nearly paid for; every sixth turn to all, which costs more and
+# finds little, except where the bound is loose.
 ALL_KICKED_EVERY = 6
 # A turn that closes less than this share of the gap is one without progress.
 PROGRESS = 0.02
@@ -86,18 +85,20 @@ def decode(
     *,
     solver: str = "auto",
     gap: float = 0.0,
-    time_limit: float | None = None,
+    time_limit: float = np.inf,
     random_state: int | None = None,
     callbacks: Sequence[Callable[[Progress], object]] = (),
     start: NDArray[np.intp] | None = None,
+    started: float | None = None,
 ) -> Solution:
     """Find the partition of least energy, with a lower bound on that energy.
 
-    ``start`` are exemplars to begin with; None leaves that to the search. The costs are trusted:
+    ``start`` are exemplars to begin with; None leaves that to the search. ``time_limit`` counts from
+    now, the seconds that are reported from ``started`` (of ``time.perf_counter``; None is now). The costs are trusted:
     finite (stored) entries, at least one item. Ctrl-C ends the search early, with status
     ``"interrupted"``.
     """
-    journal = Journal(callbacks, time_limit)
+    journal = Journal(callbacks, time_limit, started)
     search = _Search(facilities_of(costs), EFFORTS[solver], gap, random_state, journal)
     status = search.run(start)
     partition = Partition.from_service(search.facilities.served_by(search.best.is_open))
@@ -145,6 +146,9 @@ class _Search:
         try:
             self._improve(self._first_solution(start), "search")
             self.ascent = Ascent(self.facilities, self.facilities.first_multipliers(self.best))
+            # The bound of the first multipliers, also where there is no time for more.
+            self.ascent.climb(self.alive, self.best.energy, steps=0)
+            self.lower_bound = max(self.lower_bound, self.ascent.bound)
             status = self._take_turns()
             if status == "gap" and self.effort.pairs:
                 status = self._finish_exactly()
@@ -205,7 +209,7 @@ class _Search:
         pool = self.alive
         if self.turns % ALL_KICKED_EVERY:
             few = max(64, 4 * self.best.n_clusters)
-            pool = promising(self.alive, self.ascent.slack, SHARE_KICKED, few)
+            pool = promising(self.alive, self.ascent.slack, self.facilities.share_kicked, few)
         drift = min(LARGEST_DRIFT, self._relative_gap() / 2)
         drift *= min(1.0, FEW_CLUSTERS / self.best.n_clusters)
         before = self.best.energy

@@ -33,7 +33,7 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
 # A kick swaps between one and six exemplars.
 WEAKEST_KICK, STRONGEST_KICK = 1, 6
 # A turn of kicks over a graph looks at each pair this often at most: less than the bound does.
-WORK_PER_PAIR = 24
+WORK_PER_PAIR = 8
 DRAWS_PER_ROUND = 3 * STRONGEST_KICK + 1
 
 
@@ -59,6 +59,9 @@ class Facilities(Protocol):
     # Kicks that a turn makes for every cluster at least: a dense kick looks at all pairs, a sparse
     # one at its neighbourhood, so it takes many to shake the whole of a large graph.
     kicks_per_cluster: float
+    # Share of the candidates that most turns kick: in a graph only those nearly paid for, because
+    # most candidates of clusters larger than their links never are.
+    share_kicked: float
 
     def first_solution(self) -> Opened:
         """A local optimum, found from nothing."""
@@ -92,6 +95,7 @@ class DenseFacilities:
     """Facility location over all pairs."""
 
     kicks_per_cluster = 0.0
+    share_kicked = 1 / 8
 
     def __init__(self, costs: AssignmentCosts) -> None:
         service = to_host(costs.service)
@@ -159,6 +163,7 @@ class SparseFacilities:
     """Facility location over the stored pairs and every item itself."""
 
     kicks_per_cluster = 0.3
+    share_kicked = 0.0
 
     def __init__(self, costs: AssignmentCosts) -> None:
         n = costs.n_items
@@ -181,7 +186,8 @@ class SparseFacilities:
         pairs.sort_groups(*by_client)
         self.graph = (*by_client, *pairs.group(candidate, client, cost, n))
         self._queue = (
-            np.empty(n, dtype=np.int64), np.zeros(n, dtype=bool), np.zeros(2, dtype=np.int64)
+            np.empty(n, dtype=np.int64), np.zeros(n, dtype=bool), np.zeros(2, dtype=np.int64),
+            np.zeros(n, dtype=bool),
         )  # fmt: skip
 
     def first_solution(self) -> Opened:

@@ -58,15 +58,17 @@ DESCENT_ROUNDS = 10
 
 @dataclass(frozen=True)
 class Candidates:
-    """The potentials over the graph, where to start, and each unit's price of the next pair.
+    """The potentials over the graph, and the exemplars to start from, if any were found.
 
     ``reach[p]`` is a cost below which every pair of p is stored: infinite where all pairs are.
+    ``interrupted`` says that Ctrl-C cut the building short.
     """
 
     costs: AssignmentCosts
-    start: Indices
+    start: Indices | None
     reach: Floats
     opening_cost: float | Floats
+    interrupted: bool
 
 
 def sparse_costs(
@@ -79,23 +81,29 @@ def sparse_costs(
 ) -> Candidates:
     """Potentials over the candidate graph of a set of rows.
 
-    Where time is short the graph is refined less; Ctrl-C while it is built leaves no answer.
+    Where time is short the graph is refined less, and so it is after Ctrl-C; the neighbours of all
+    rows are found in any case.
     """
     used = settled(opening, lambda: estimated_median(geometry, units, seed))
     own = geometry.restricted_to(units.row_of)
     cost = opening_of(used, units)
     nearest = _linked(own, k)
     reach = _reach(nearest, k, len(units)) * units.weight
-    exemplars = _sample_exemplars(own, units.weight, cost, k, seed)
-    graph = merge_graphs(nearest, _linked_to(own, exemplars, EXEMPLAR_LINKS))
-    for _ in range(REFINEMENTS):
-        exemplars = _descended(own, units.weight, nearest, exemplars)
-        graph = merge_graphs(graph, _linked_to(own, exemplars, EXEMPLAR_LINKS))
-        costs = AssignmentCosts(_weighted(graph, units.weight), cost)
-        if seconds_left() <= 0:
-            break
-        exemplars = _solved_fast(costs, seed, exemplars)
-    return Candidates(costs, exemplars, reach, used)
+    graph, start, interrupted = nearest, None, False
+    try:
+        start, exemplars = _sample_exemplars(own, units.weight, cost, k, seed, seconds_left)
+        graph = merge_graphs(nearest, _linked_to(own, exemplars, EXEMPLAR_LINKS))
+        for _ in range(REFINEMENTS):
+            if seconds_left() <= 0:
+                break
+            exemplars = _descended(own, units.weight, nearest, exemplars)
+            graph = merge_graphs(graph, _linked_to(own, exemplars, EXEMPLAR_LINKS))
+            costs = AssignmentCosts(_weighted(graph, units.weight), cost)
+            start = exemplars = _solved_fast(costs, seed, start, seconds_left())
+    except KeyboardInterrupt:
+        interrupted = True
+    costs = AssignmentCosts(_weighted(graph, units.weight), cost)
+    return Candidates(costs, start, reach, used, interrupted)
 
 
 def reaches_all_pairs(prices: Floats, reach: Floats) -> bool:
@@ -128,23 +136,42 @@ def _reach(nearest: sparse.csr_array, k: int, n: int) -> Floats:
 
 
 def _sample_exemplars(
-    geometry: RowGeometry, weight: Floats, opening: Floats, k: int, seed: int
-) -> Indices:
-    """Exemplars that samples chose which are large enough to tell how large clusters are."""
+    geometry: RowGeometry,
+    weight: Floats,
+    opening: Floats,
+    k: int,
+    seed: int,
+    seconds_left: Callable[[], float],
+) -> tuple[Indices, Indices]:
+    """Exemplars of a sample that is large enough to tell how large clusters are, and of more.
+
+    Where that sample is the whole of a small set, the others are solved from other seeds; where it
+    is the whole of a large one, clusters are so small that they need no others.
+    """
     n = len(weight)
     size = min(FIRST_SAMPLE, n)
-    found = _of_sample(geometry, weight, opening, size, k, seed, 0)
-    while size < min(n, ROWS_PER_CLUSTER * len(found)):
+    found = _of_sample(geometry, weight, opening, size, k, seed, 0, seconds_left())
+    while size < min(n, ROWS_PER_CLUSTER * len(found)) and seconds_left() > 0:
         size = min(GROWTH * size, n)
-        found = _of_sample(geometry, weight, opening, size, k, seed, 0)
-    others = [
-        _of_sample(geometry, weight, opening, size, k, seed, place) for place in range(1, SAMPLES)
-    ]
-    return np.unique(np.concatenate([found, *others]))
+        found = _of_sample(geometry, weight, opening, size, k, seed, 0, seconds_left())
+    several = [found]
+    for place in range(1, SAMPLES if size < n or size <= FIRST_SAMPLE else 1):
+        if seconds_left() > 0:
+            several.append(
+                _of_sample(geometry, weight, opening, size, k, seed, place, seconds_left())
+            )
+    return found, np.unique(np.concatenate(several))
 
 
 def _of_sample(
-    geometry: RowGeometry, weight: Floats, opening: Floats, size: int, k: int, seed: int, place: int
+    geometry: RowGeometry,
+    weight: Floats,
+    opening: Floats,
+    size: int,
+    k: int,
+    seed: int,
+    place: int,
+    time_limit: float,
 ) -> Indices:
     sampled = np.sort(stream(seed, "sample", place).permutation(len(weight))[:size])
     part = geometry.restricted_to(sampled)
@@ -155,11 +182,14 @@ def _of_sample(
         service = times[:, None] * part.distances()
     else:
         service = _weighted(_linked(part, max(k, SAMPLE_LINKS)), times)
-    return sampled[_solved_fast(AssignmentCosts(service, opening[sampled]), seed + place)]
+    costs = AssignmentCosts(service, opening[sampled])
+    return sampled[_solved_fast(costs, seed + place, None, time_limit)]
 
 
-def _solved_fast(costs: AssignmentCosts, seed: int, start: Indices | None = None) -> Indices:
-    found = decode(costs, solver="fast", random_state=seed, start=start)
+def _solved_fast(
+    costs: AssignmentCosts, seed: int, start: Indices | None, time_limit: float
+) -> Indices:
+    found = decode(costs, solver="fast", random_state=seed, start=start, time_limit=time_limit)
     if found.status == "interrupted":
         raise KeyboardInterrupt
     return found.partition.exemplars

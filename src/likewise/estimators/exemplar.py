@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ from likewise.validation import (
 Floats = NDArray[np.float64]
 
 SOLVERS = ("auto", "fast", "exact")
+# Statuses that call for a warning: the search did not end by itself.
+CUT_SHORT = ("time_limit", "memory_limit", "interrupted")
 
 
 class ExemplarClusterer(
@@ -98,7 +101,8 @@ class ExemplarClusterer(
     Attributes
     ----------
     labels_ : array of shape (n,)
-        Cluster of every row, 0..k-1, the heaviest cluster first.
+        Cluster of every row, 0..k-1, the heaviest cluster first. -1 only for a row of weight 0 of
+        a sparse X that has no entry at an exemplar.
     exemplars_ : array of shape (k,)
         Rows that are exemplars; ``exemplars_[labels_]`` is each row's exemplar.
     exemplar_rows_ : array of shape (k, p)
@@ -199,7 +203,8 @@ class ExemplarClusterer(
         self.history_ = outcome.solution.history
         if not self._is_precomputed():
             self._remember_rows(validate_rows(self, X, reset=False), sample_weight)
-        self._warn_unless_done()
+        if self.status_ in CUT_SHORT:
+            self._warn(self.status_, self.gap_)
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -274,14 +279,22 @@ class ExemplarClusterer(
             costs = [part.ravel() for part in as_sets(np.c_[self.opening_cost], groups)[0]]
         # One seed for all sets: a RandomState gives another one whenever it is asked.
         options = self._options()
+        if len(sets) > 1:
+            # Threads work on different sets, not on one.
+            options = replace(options, n_jobs=1)
 
-        def solve(place: int) -> NDArray[np.intp]:
-            gate = type(self)(**{**self.get_params(deep=False), "n_jobs": 1})
-            return self._partitioned(gate, sets[place], costs[place], None, options).labels
+        def solve(place: int) -> Outcome:
+            gate = type(self)(**self.get_params(deep=False))
+            return self._partitioned(gate, sets[place], costs[place], None, options)
 
         # Callables, of the user's own, run in one thread.
         alone = (precomputed or isinstance(self.features, str)) and self.callbacks is None
-        return restore(map_blocks(solve, range(len(sets)), self.n_jobs if alone else 1))
+        outcomes = map_blocks(solve, range(len(sets)), self.n_jobs if alone else 1)
+        short = [o.solution for o in outcomes if o.solution.status in CUT_SHORT]
+        if short:
+            worst = max(short, key=lambda solution: solution.gap)
+            self._warn(worst.status, worst.gap)
+        return restore([outcome.labels for outcome in outcomes])
 
     def _partitioned(
         self, gate: ExemplarClusterer, X: Any, opening: Any, weight: Any, options: SearchOptions
@@ -379,14 +392,13 @@ class ExemplarClusterer(
             weight = validate_sample_weight(sample_weight, len(rows))
             self.reference_rows_ = (rows if weight is None else rows[weight > 0]).copy()
 
-    def _warn_unless_done(self) -> None:
-        if self.status_ in ("time_limit", "memory_limit", "interrupted"):
-            warnings.warn(
-                f"{type(self).__name__} stopped with status {self.status_!r} and a certified gap "
-                f"of {self.gap_:.3%}: {STATUS_REMEDIES[self.status_]}.",
-                CertificateWarning,
-                stacklevel=3,
-            )
+    def _warn(self, status: str, gap: float) -> None:
+        warnings.warn(
+            f"{type(self).__name__} stopped with status {status!r} and a certified gap of "
+            f"{gap:.3%}: {STATUS_REMEDIES[status]}.",
+            CertificateWarning,
+            stacklevel=3,
+        )
 
     @property
     def _n_features_out(self) -> int:

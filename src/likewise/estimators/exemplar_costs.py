@@ -113,20 +113,26 @@ def precomputed_costs(
         return AssignmentCosts(service, opening_of(used, units)), units, used
     n = len(units)
     # As for rows: a copy in the order of units, and one for the median or the search.
-    may_shift = bool(given.costs.min() < 0.0)
-    require_memory(
-        (24 if may_shift else 16) * n * n,
-        f"Exemplar clustering of {n} items over all pairs",
-        "pass X as a SciPy sparse array of the pairs that matter",
-    )
+    _require_copies(2, n)
     by_candidate = np.empty((n, n))
     for block in row_blocks(n, 16 * n):
         by_candidate[block] = given.costs[np.ix_(rows, rows[block])].T
     np.fill_diagonal(by_candidate, 0.0)
+    if by_candidate.min() < 0.0:
+        # The search shifts a copy of its own.
+        _require_copies(3, n)
     used = settled(opening, lambda: pair_median(by_candidate, units.weight))
     if units.weighted:
         by_candidate *= units.weight
     return AssignmentCosts(by_candidate.T, opening_of(used, units)), units, used
+
+
+def _require_copies(copies: int, n: int) -> None:
+    require_memory(
+        8 * copies * n * n,
+        f"Exemplar clustering of {n} items over all pairs",
+        "pass X as a SciPy sparse array of the pairs that matter",
+    )
 
 
 def settled(opening: OpeningCost, median: Callable[[], float]) -> float | Floats:
@@ -143,12 +149,15 @@ def opening_of(opening: float | Floats, units: Units) -> Floats:
 
 def estimated_median(geometry: RowGeometry, units: Units, seed: int) -> float:
     """The median distance, from all pairs of units or of a random sample of them."""
-    chosen = np.arange(len(units))
+    chosen, times = np.arange(len(units)), units.weight
     if len(units) > MEDIAN_SAMPLE:
+        # Rows are drawn, not units: one that stands for many rows comes up that often.
+        share = units.weight / units.weight.sum() if units.weighted else None
         rng = stream(seed, "median")
-        chosen = np.sort(rng.choice(len(units), size=MEDIAN_SAMPLE, replace=False))
-    sample = geometry.restricted_to(units.row_of[chosen]).distances()
-    return pair_median(sample, units.weight[chosen])
+        drawn = rng.choice(len(units), size=MEDIAN_SAMPLE, replace=units.weighted, p=share)
+        chosen, counts = np.unique(drawn, return_counts=True)
+        times = counts.astype(float)
+    return pair_median(geometry.restricted_to(units.row_of[chosen]).distances(), times)
 
 
 def _stored_median(service: sparse.csr_array, units: Units) -> float:

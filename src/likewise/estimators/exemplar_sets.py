@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def partition_rows(
     own = opening[present] if isinstance(opening, np.ndarray) else opening
     geometry = RowGeometry.of(X[present], features, weights, options.n_jobs)
     units = units_for_rows(geometry, own, weight)
-    start, reach = None, None
+    start, reach, interrupted = None, None, False
     if options.candidates is None or len(units) == 1:
         costs, used = dense_costs(geometry, units, own)
     else:
@@ -78,7 +78,8 @@ def partition_rows(
             geometry, units, own, options.candidates, options.seed, lambda: _left(options, started)
         )
         costs, used, start, reach = found.costs, found.opening_cost, found.start, found.reach
-    solution = _decoded(costs, options, started, start)
+        interrupted = found.interrupted
+    solution = _decoded(costs, options, started, start, interrupted)
     labels, exemplars = _labels_of_rows(solution.partition, units, present, len(X))
     absent = np.flatnonzero(labels < 0)
     if len(absent):
@@ -98,7 +99,7 @@ def partition_precomputed(
     started = time.perf_counter()
     n = given.costs.shape[0]
     costs, units, used = precomputed_costs(given, opening, sample_weight)
-    solution = _decoded(costs, options, started, None)
+    solution = _decoded(costs, options, started, None, False)
     labels, exemplars = _labels_of_rows(solution.partition, units, np.arange(n), n)
     absent = np.flatnonzero(labels < 0)
     if len(absent):
@@ -148,17 +149,27 @@ def _given(opening: OpeningCost, used: float | Floats) -> float | Floats:
 
 
 def _decoded(
-    costs: AssignmentCosts, options: SearchOptions, started: float, start: Indices | None
+    costs: AssignmentCosts,
+    options: SearchOptions,
+    started: float,
+    start: Indices | None,
+    interrupted: bool,
 ) -> Solution:
-    return decode(
+    """Decode in the time that is left: after an interruption, none."""
+    left = _left(options, started)
+    solution = decode(
         costs,
         solver=options.solver,
         gap=options.gap,
-        time_limit=None if options.time_limit is None else _left(options, started),
+        time_limit=0.0 if interrupted else left,
         random_state=options.seed,
         callbacks=options.callbacks,
         start=start,
+        started=started,
     )
+    if interrupted and solution.status == "time_limit":
+        return replace(solution, status="interrupted")
+    return solution
 
 
 def _left(options: SearchOptions, started: float) -> float:

@@ -9,9 +9,10 @@ only it serves (``sole``): it may close only when that number is zero.
 
 ``graph`` is the tuple of the six arrays; ``state`` the tuple (is_open, low, high, first, second,
 loss, sole, tally), the last an array of three: the energy, kept up to date; the work done, in pairs
-looked at; the sum of the sizes of all terms of the energy. ``queue`` is (ring, queued, bounds), a
-first-in first-out list of candidates to look at, each at most once in it; ``log`` is the list of
-openings (j + 1) and closings (-j - 1) since the best solution, so that a search can take them back.
+looked at; the sum of the sizes of all terms of the energy. ``queue`` is (ring, queued, bounds,
+wanted), a first-in first-out list of candidates to look at, each at most once in it and only if it
+is wanted; ``log`` is the list of openings (j + 1) and closings (-j - 1) since the best solution, so
+that a search can take them back.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ IMPROVEMENT = 1e-11
 
 @kernel
 def push(queue, j):
-    """Put candidate j into the queue unless it waits there already."""
-    ring, queued, bounds = queue
-    if not queued[j]:
+    """Put candidate j into the queue unless it waits there already or is not wanted."""
+    ring, queued, bounds, wanted = queue
+    if wanted[j] and not queued[j]:
         queued[j] = True
         ring[bounds[1] % ring.shape[0]] = j
         bounds[1] += 1
@@ -36,7 +37,7 @@ def push(queue, j):
 
 @kernel
 def _pop(queue):
-    ring, queued, bounds = queue
+    ring, queued, bounds, _ = queue
     j = ring[bounds[0] % ring.shape[0]]
     bounds[0] += 1
     queued[j] = False
@@ -78,8 +79,10 @@ def _rank(graph, state, p):
 
 
 @kernel
-def _wake(graph, queue, p):
+def _wake(graph, state, queue, p):
+    """Queue the candidates of client p, which has changed."""
     row_start, row_candidate = graph[0], graph[1]
+    state[7][1] += row_start[p + 1] - row_start[p]
     for t in range(row_start[p], row_start[p + 1]):
         push(queue, row_candidate[t])
 
@@ -106,6 +109,7 @@ def open_candidate(graph, opening, state, queue, log, j):
     col_start, col_client, col_cost = graph[3], graph[4], graph[5]
     is_open, low, high, first, second, _, _, tally = state
     is_open[j] = True
+    queue[3][j] = True
     tally[0] += opening[j]
     tally[2] += abs(opening[j])
     tally[1] += col_start[j + 1] - col_start[j]
@@ -124,7 +128,7 @@ def open_candidate(graph, opening, state, queue, log, j):
             second[p] = j
             high[p] = cost
         _count(state, p, 1)
-        _wake(graph, queue, p)
+        _wake(graph, state, queue, p)
 
 
 @kernel
@@ -143,7 +147,7 @@ def close_candidate(graph, opening, state, queue, log, r):
             _count(state, p, -1)
             _rank(graph, state, p)
             _count(state, p, 1)
-            _wake(graph, queue, p)
+            _wake(graph, state, queue, p)
 
 
 @kernel
@@ -247,6 +251,9 @@ def iterated_search(graph, opening, state, queue, pool, draws, weakest, drift, w
     is_open, first, tally = state[0], state[3], state[7]
     strongest = (draws.shape[1] - 1) // 3
     log = [np.int64(0)]
+    wanted = queue[3]
+    wanted[:] = is_open
+    wanted[pool] = True
     for j in pool:
         push(queue, j)
     local_search(graph, opening, state, queue, log)
