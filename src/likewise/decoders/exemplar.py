@@ -54,7 +54,7 @@ class Effort:
 
 
 EFFORTS = {
-    "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=10),
+    "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=4),
     "auto": Effort(
         turns=200, patience=9, patience_if_loose=40, pairs=10_000, pairs_if_hard=1000, nodes=100
     ),
@@ -93,10 +93,10 @@ def decode(
 ) -> Solution:
     """Find the partition of least energy, with a lower bound on that energy.
 
-    ``start`` are exemplars to begin with; None leaves that to the search. ``time_limit`` counts from
-    now, the seconds that are reported from ``started`` (of ``time.perf_counter``; None is now). The costs are trusted:
-    finite (stored) entries, at least one item. Ctrl-C ends the search early, with status
-    ``"interrupted"``.
+    ``start`` are exemplars to begin with; None leaves that to the search. ``time_limit`` counts
+    from now; the seconds reported count from ``started`` (of ``time.perf_counter``; None is now).
+    The costs are trusted: finite (stored) entries, at least one item. Ctrl-C ends the search early,
+    with status ``"interrupted"``.
     """
     journal = Journal(callbacks, time_limit, started)
     search = _Search(facilities_of(costs), EFFORTS[solver], gap, random_state, journal)

@@ -154,13 +154,12 @@ def _sample_exemplars(
     while size < min(n, ROWS_PER_CLUSTER * len(found)) and seconds_left() > 0:
         size = min(GROWTH * size, n)
         found = _of_sample(geometry, weight, opening, size, k, seed, 0, seconds_left())
-    several = [found]
-    for place in range(1, SAMPLES if size < n or size <= FIRST_SAMPLE else 1):
-        if seconds_left() > 0:
-            several.append(
-                _of_sample(geometry, weight, opening, size, k, seed, place, seconds_left())
-            )
-    return found, np.unique(np.concatenate(several))
+    others = [
+        _of_sample(geometry, weight, opening, size, k, seed, place, seconds_left())
+        for place in range(1, SAMPLES if size < n or size <= FIRST_SAMPLE else 1)
+        if seconds_left() > 0
+    ]
+    return found, np.unique(np.concatenate([found, *others]))
 
 
 def _of_sample(
