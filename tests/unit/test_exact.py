@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from likewise.decoders import exact
 from likewise.decoders.ascent import Ascent
 from likewise.decoders.exact import ReducedProblem, run_highs, solve_reduced
 from likewise.decoders.facilities import facilities_of
+from likewise.errors import LikewiseError
 from likewise.potentials import AssignmentCosts
 from naive import exemplar as naive
 from registry import dense_costs, sparse_costs
@@ -106,11 +108,19 @@ def test_refused_at_the_budget(monkeypatch: pytest.MonkeyPatch):
     assert (result.opened, result.lower_bound, result.status) == (None, -np.inf, "memory_limit")
 
 
+def script(folder: Path, command: str) -> str:
+    """A program that reads what it is told and then does something else."""
+    program = folder / "child"
+    program.write_text(f"#!/bin/sh\ncat > /dev/null\n{command}\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return str(program)
+
+
 class TestChild:
     """Large problems go to a child process, here also small ones."""
 
     @pytest.fixture(autouse=True)
-    def always(self, monkeypatch: pytest.MonkeyPatch):
+    def everything_is_large(self, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(exact, "PAIRS_IN_PROCESS", 0)
 
     def test_the_same_answer(self):
@@ -129,18 +139,15 @@ class TestChild:
         result = solve_reduced(hard_problem(20))
         assert (result.opened, result.lower_bound, result.status) == (None, -np.inf, "memory_limit")
 
-    @pytest.mark.parametrize("death", ["kill -9 $$", "exit 3"])
-    def test_a_child_that_dies(self, death: str, monkeypatch: pytest.MonkeyPatch, tmp_path):
-        program = tmp_path / "dies"
-        program.write_text(f"#!/bin/sh\ncat > /dev/null\n{death}\n")
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        monkeypatch.setattr(exact.sys, "executable", str(program))
+    def test_a_child_that_is_killed(self, monkeypatch: pytest.MonkeyPatch, tmp_path):
+        monkeypatch.setattr(exact.sys, "executable", script(tmp_path, "kill -9 $$"))
         result = solve_reduced(hard_problem(10))
         assert (result.opened, result.lower_bound, result.status) == (None, -np.inf, "memory_limit")
 
-    def test_a_child_that_does_not_read(self, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr(exact.sys, "executable", "/bin/false")
-        assert solve_reduced(hard_problem(40)).status == "memory_limit"
+    def test_a_child_that_fails(self, monkeypatch: pytest.MonkeyPatch, tmp_path):
+        monkeypatch.setattr(exact.sys, "executable", script(tmp_path, "echo torn >&2; exit 1"))
+        with pytest.raises(LikewiseError, match=r"child process \(torn\); use solver='auto'"):
+            solve_reduced(hard_problem(10))
 
     def test_no_child_is_left_behind(self, monkeypatch: pytest.MonkeyPatch):
         children = []

@@ -59,14 +59,18 @@ def graph_state(graph, opening: np.ndarray, is_open: np.ndarray):
     n = len(opening)
     state = (
         is_open.copy(), np.empty(n), np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32),
-        np.empty(n), np.empty(n, np.int64), np.zeros(3),
+        np.empty(n), np.empty(n, np.int64), np.zeros(4),
     )  # fmt: skip
     graphs.rank_all(graph, opening, state)
     return state
 
 
 def empty_queue(n: int = N):
-    return np.empty(n, dtype=np.int64), np.zeros(n, dtype=bool), np.zeros(2, dtype=np.int64)
+    """Nobody waits, everybody is wanted."""
+    return (
+        np.empty(n, dtype=np.int64), np.zeros(n, dtype=bool), np.zeros(2, dtype=np.int64),
+        np.ones(n, dtype=bool),
+    )  # fmt: skip
 
 
 def empty_log() -> List:
@@ -303,6 +307,14 @@ class TestMoves:
             graphs.push(queue, j)
         assert [graphs._pop(queue) for _ in range(3)] == [2, 0, 1]
         graphs.push(queue, 2)
+        assert graphs._pop(queue) == 2
+        assert queue[2][0] == queue[2][1]
+
+    def test_the_queue_leaves_out_who_is_not_wanted(self):
+        queue = empty_queue(3)
+        queue[3][1] = False
+        for j in (1, 2, 1):
+            graphs.push(queue, j)
         assert graphs._pop(queue) == 2
         assert queue[2][0] == queue[2][1]
 

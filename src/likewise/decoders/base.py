@@ -26,6 +26,8 @@ STATUS_REMEDIES = {
     "memory_limit": "the exact stage would not fit into memory; raise LIKEWISE_MEMORY_BUDGET",
     "interrupted": "interrupted; this is the best answer so far",
 }
+# Statuses that call for a warning: the search did not end by itself.
+CUT_SHORT = ("time_limit", "memory_limit", "interrupted")
 
 
 def relative_gap(energy: float, lower_bound: float) -> float:

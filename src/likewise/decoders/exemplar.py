@@ -54,6 +54,8 @@ class Effort:
 
 
 EFFORTS = {
+    # Not for users: what refines a graph of candidates, where the bound does not matter yet.
+    "draft": Effort(turns=1, patience=1, patience_if_loose=1, kicks=4),
     "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=4),
     "auto": Effort(
         turns=200, patience=9, patience_if_loose=40, pairs=10_000, pairs_if_hard=1000, nodes=100
@@ -144,7 +146,7 @@ class _Search:
     def run(self, start: NDArray[np.intp] | None) -> str:
         """Search until done; returns the status."""
         try:
-            self._improve(self._first_solution(start), "search")
+            self._begin(self._first_solution(start))
             self.ascent = Ascent(self.facilities, self.facilities.first_multipliers(self.best))
             # The bound of the first multipliers, also where there is no time for more.
             self.ascent.climb(self.alive, self.best.energy, steps=0)
@@ -215,6 +217,12 @@ class _Search:
         before = self.best.energy
         self._improve(self.facilities.search(self.best, pool, draws, drift), "search")
         return before - self.best.energy > PROGRESS * (before - self.lower_bound)
+
+    def _begin(self, found: Opened) -> None:
+        """Take a first solution even where everybody an exemplar is as good, up to rounding."""
+        if found.energy <= self.best.energy + ROUNDING * self._magnitude():
+            self.best = found
+        self._note("search")
 
     def _improve(self, found: Opened, stage: str) -> bool:
         if found.energy >= self.best.energy:

@@ -33,7 +33,7 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
 # A kick swaps between one and six exemplars.
 WEAKEST_KICK, STRONGEST_KICK = 1, 6
 # A turn of kicks over a graph looks at each pair this often at most: less than the bound does.
-WORK_PER_PAIR = 8
+WORK_PER_PAIR = 3
 DRAWS_PER_ROUND = 3 * STRONGEST_KICK + 1
 
 
@@ -177,7 +177,7 @@ class SparseFacilities:
         self.constant = float(least.sum())
         cost -= least[client]
         # Whoever pays more than its own opening cost opens itself instead.
-        useful = cost < self.opening[client]
+        useful = cost <= self.opening[client]
         itself = np.arange(n, dtype=client.dtype)
         client = np.concatenate([itself, client[useful]])
         candidate = np.concatenate([itself, candidate[useful]])
@@ -243,7 +243,7 @@ class SparseFacilities:
         n = len(self.opening)
         state = (
             is_open.copy(), np.empty(n), np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32),
-            np.empty(n), np.empty(n, np.int64), np.zeros(3),
+            np.empty(n), np.empty(n, np.int64), np.zeros(4),
         )  # fmt: skip
         sparse_search.rank_all(self.graph, self.opening, state)
         unserved = state[3] < 0

@@ -99,7 +99,7 @@ def sparse_costs(
             exemplars = _descended(own, units.weight, nearest, exemplars)
             graph = merge_graphs(graph, _linked_to(own, exemplars, EXEMPLAR_LINKS))
             costs = AssignmentCosts(_weighted(graph, units.weight), cost)
-            start = exemplars = _solved_fast(costs, seed, start, seconds_left())
+            start = exemplars = _solved("draft", costs, seed, start, seconds_left())
     except KeyboardInterrupt:
         interrupted = True
     costs = AssignmentCosts(_weighted(graph, units.weight), cost)
@@ -182,13 +182,13 @@ def _of_sample(
     else:
         service = _weighted(_linked(part, max(k, SAMPLE_LINKS)), times)
     costs = AssignmentCosts(service, opening[sampled])
-    return sampled[_solved_fast(costs, seed + place, None, time_limit)]
+    return sampled[_solved("fast", costs, seed + place, None, time_limit)]
 
 
-def _solved_fast(
-    costs: AssignmentCosts, seed: int, start: Indices | None, time_limit: float
+def _solved(
+    solver: str, costs: AssignmentCosts, seed: int, start: Indices | None, time_limit: float
 ) -> Indices:
-    found = decode(costs, solver="fast", random_state=seed, start=start, time_limit=time_limit)
+    found = decode(costs, solver=solver, random_state=seed, start=start, time_limit=time_limit)
     if found.status == "interrupted":
         raise KeyboardInterrupt
     return found.partition.exemplars

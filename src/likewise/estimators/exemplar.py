@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.arrays.blocks import map_blocks
 from likewise.arrays.random import draw_seed
-from likewise.decoders.base import STATUS_REMEDIES
+from likewise.decoders.base import CUT_SHORT, STATUS_REMEDIES
 from likewise.errors import CertificateWarning, InputError, InputTypeError
+from likewise.estimators.exemplar_costs import summed_features
 from likewise.estimators.exemplar_sets import (
     Outcome,
     SearchOptions,
@@ -29,8 +30,7 @@ from likewise.estimators.exemplar_sets import (
     partition_precomputed,
     partition_rows,
 )
-from likewise.geometry import PairFeatures, combine_stack, distance_matrix, resolve_features
-from likewise.geometry.features import resolve_weights
+from likewise.geometry import PairFeatures, distance_matrix, resolve_features
 from likewise.validation import (
     Precomputed,
     as_sets,
@@ -46,8 +46,6 @@ from likewise.validation import (
 Floats = NDArray[np.float64]
 
 SOLVERS = ("auto", "fast", "exact")
-# Statuses that call for a warning: the search did not end by itself.
-CUT_SHORT = ("time_limit", "memory_limit", "interrupted")
 
 
 class ExemplarClusterer(
@@ -310,9 +308,9 @@ class ExemplarClusterer(
                     f"{min_rows} is required by {type(self).__name__}: one item is no set to "
                     "partition. Pass more rows."
                 )
-            given = self._combined(given)
+            costs = summed_features(given.costs, self.weights, is_fit=True)
             return partition_precomputed(
-                given, validate_opening_cost(opening, n),
+                Precomputed(costs, given.alone), validate_opening_cost(opening, n),
                 validate_sample_weight(weight, n), options,
             )  # fmt: skip
         rows = validate_rows(gate, X, reset=True, min_rows=min_rows)
@@ -358,19 +356,9 @@ class ExemplarClusterer(
             self.features, self.n_features_in_, getattr(self, "feature_names_in_", None)
         )
 
-    def _combined(self, given: Precomputed) -> Precomputed:
-        """The weighted sum of given features; one given feature without weight is taken as is."""
-        costs = given.costs
-        n_features = costs.shape[2] if costs.ndim == 3 else 1
-        if costs.ndim == 2 and self.weights is None:
-            return given
-        weights = resolve_weights(self.weights, [f"feature {f}" for f in range(n_features)])
-        combined = combine_stack(costs, weights) if costs.ndim == 3 else costs * weights[0]
-        return Precomputed(combined, given.alone)
-
     def _precomputed_to_exemplars(self, X: Any) -> Any:
         given = validate_precomputed(self, X, reset=False)
-        return self._combined(Precomputed(given.costs[:, self.exemplars_], given.alone)).costs
+        return summed_features(given.costs[:, self.exemplars_], self.weights, is_fit=False)
 
     def _new_rows(self, X: Any) -> tuple[Floats, PairFeatures]:
         rows = validate_rows(self, X, reset=False)

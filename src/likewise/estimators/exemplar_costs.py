@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise.arrays.blocks import require_memory, row_blocks
+from likewise.arrays.finite import first_nonfinite
 from likewise.arrays.random import stream
 from likewise.errors import InputError
 from likewise.estimators.medians import pair_median, weighted_median
 from likewise.estimators.units import Units, units_of_costs, units_of_rows
-from likewise.geometry import PairFeatures, distance_matrix
+from likewise.geometry import PairFeatures, combine_stack, distance_matrix
+from likewise.geometry.features import resolve_weights
 from likewise.potentials import AssignmentCosts
 from likewise.validation import Precomputed
 
@@ -138,6 +140,31 @@ def _require_copies(copies: int, n: int) -> None:
 def settled(opening: OpeningCost, median: Callable[[], float]) -> float | Floats:
     """The opening cost as numbers."""
     return median() if isinstance(opening, str) else opening
+
+
+def summed_features(costs: Any, weights: Any, *, is_fit: bool) -> Any:
+    """The weighted sum of given pair features; one given feature without weight is taken as is.
+
+    The diagonal is ignored in ``fit``. From new items to old ones every entry counts.
+    """
+    if costs.ndim == 2 and weights is None:
+        return costs
+    n_features = costs.shape[2] if costs.ndim == 3 else 1
+    resolved = resolve_weights(weights, [f"feature {f}" for f in range(n_features)])
+    if costs.ndim == 3 and is_fit:
+        return combine_stack(costs, resolved)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if costs.ndim == 2:
+            total = costs * resolved[0]
+        else:
+            total = sum(weight * costs[:, :, f] for f, weight in enumerate(resolved))
+    values = total.data if sparse.issparse(total) else total
+    if first_nonfinite(values, skip_diagonal=is_fit and values.ndim == 2) is not None:
+        raise InputError(
+            "a weighted sum of the features of X is not finite: values or weights are too large. "
+            "Scale them down."
+        )
+    return total
 
 
 def opening_of(opening: float | Floats, units: Units) -> Floats:

@@ -67,11 +67,12 @@ def units_of_costs(
     n = costs.shape[0]
     weight = np.ones(n) if weight is None else weight
     own = _mixed(weight) if opening is None else _mixed(weight) ^ _mixed(opening + 0.0) << _ONE
-    own = _hash_round(costs, own)
-    if len(np.unique(own)) < n:
-        # The second round tells apart what looks alike to itself but not to others.
-        own = _hash_round(costs, own)
     present = np.flatnonzero(weight > 0)
+    counted = (weight > 0).astype(np.uint64)
+    own = _hash_round(costs, own, counted)
+    if len(np.unique(own[present])) < len(present):
+        # The second round tells apart what looks alike to itself but not to others.
+        own = _hash_round(costs, own, counted)
     rows = present[np.argsort(own[present], kind="stable")]
     unit_of = np.full(n, -1, dtype=np.intp)
     unit_of[rows] = np.arange(len(rows))
@@ -94,20 +95,24 @@ def _mixed_bits(bits: Hashes) -> Hashes:
     return (mixed ^ (mixed >> _SHIFT)) * _ODD_TOO
 
 
-def _hash_round(costs: Any, own: Hashes) -> Hashes:
-    """Hashes that see the costs from and to all others; sums modulo 2**64 have no order."""
+def _hash_round(costs: Any, own: Hashes, counted: Hashes) -> Hashes:
+    """Hashes that see the costs from and to all others; sums modulo 2**64 have no order.
+
+    ``counted`` is one, or zero for items that count as absent.
+    """
     n = len(own)
     paid, received = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
     if sparse.issparse(costs):
         rows = np.repeat(np.arange(n), np.diff(costs.indptr))
         value = _mixed(costs.data)
-        np.add.at(paid, rows, _mixed_bits(value ^ own[costs.indices]))
-        np.add.at(received, costs.indices, _mixed_bits(value + own[rows]))
+        np.add.at(paid, rows, _mixed_bits(value ^ own[costs.indices]) * counted[costs.indices])
+        np.add.at(received, costs.indices, _mixed_bits(value + own[rows]) * counted[rows])
     else:
         for block in row_blocks(n, 32 * n):
             value = _mixed(costs[block])
             at = np.arange(block.start, block.stop)
             value[at - block.start, at] = 0
-            paid[block] = _mixed_bits(value ^ own).sum(axis=1, dtype=np.uint64)
-            received += _mixed_bits(value + own[block, None]).sum(axis=0, dtype=np.uint64)
+            # A product of unsigned integers is modulo 2**64, like the sums.
+            paid[block] = _mixed_bits(value ^ own) @ counted
+            received += counted[block] @ _mixed_bits(value + own[block, None])
     return _mixed_bits(own ^ _mixed_bits(paid) ^ (_mixed_bits(received) << _ONE))

@@ -16,6 +16,8 @@ from likewise.arrays.jit import kernel
 # the rounding of a sum of n terms, far below any gap that is reported. A share of the energy would
 # not do: costs below zero may cancel it, and then rounding alone looks like a gain, for ever.
 IMPROVEMENT = 1e-11
+# What is left when two sums cancel is rounded like they are, relative to this.
+ROUNDING = 1e-12
 
 
 @kernel
@@ -180,7 +182,7 @@ def local_search(
                 serve, opening, j, low, high, first, loss, swapped, open_list, n_open
             )
             r = _least(swapped, open_list, n_open)
-            swap = add + swapped[r]
+            swap = add + swapped[r] + ROUNDING * abs(loss[r])
         if min(add, swap) >= threshold:
             continue
         n_open = _open_candidate(serve, j, open_list, n_open, low, high, first, second)

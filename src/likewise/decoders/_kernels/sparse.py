@@ -8,11 +8,11 @@ every open candidate the extra service cost if it closed (``loss``) and the numb
 only it serves (``sole``): it may close only when that number is zero.
 
 ``graph`` is the tuple of the six arrays; ``state`` the tuple (is_open, low, high, first, second,
-loss, sole, tally), the last an array of three: the energy, kept up to date; the work done, in pairs
-looked at; the sum of the sizes of all terms of the energy. ``queue`` is (ring, queued, bounds,
-wanted), a first-in first-out list of candidates to look at, each at most once in it and only if it
-is wanted; ``log`` is the list of openings (j + 1) and closings (-j - 1) since the best solution, so
-that a search can take them back.
+loss, sole, tally), the last an array of four: the energy, kept up to date; the work done, in pairs
+looked at; the sum of the sizes of all terms of the energy; the largest sum there has been.
+``queue`` is (ring, queued, bounds, wanted), a first-in first-out list of candidates to look at, each
+at most once in it and only if it is wanted; ``log`` is the list of openings (j + 1) and closings
+(-j - 1) since the best solution, so that a search can take them back.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from likewise.arrays.jit import kernel
 
 # As in the dense kernels: a share of the sizes of the terms, not of the energy.
 IMPROVEMENT = 1e-11
+# Sums that are kept up to date remember the rounding of the largest value they have had.
+ROUNDING = 1e-13
 
 
 @kernel
@@ -56,6 +58,7 @@ def _count(state, p, sign):
         sole[first[p]] += sign
     else:
         loss[first[p]] += sign * (high[p] - low[p])
+    tally[3] = max(tally[3], tally[2], loss[first[p]])
 
 
 @kernel
@@ -95,6 +98,7 @@ def rank_all(graph, opening, state):
     sole[:] = 0
     tally[0] = 0.0
     tally[2] = 0.0
+    tally[3] = 0.0
     for p in range(first.shape[0]):
         _rank(graph, state, p)
         _count(state, p, 1)
@@ -193,7 +197,7 @@ def local_search(graph, opening, state, queue, log):
     touched = np.empty(m, np.int64)
     while bounds[0] < bounds[1]:
         j = _pop(queue)
-        threshold = -IMPROVEMENT * tally[2]
+        threshold = -IMPROVEMENT * tally[2] - ROUNDING * tally[3]
         if is_open[j]:
             if sole[j] == 0 and loss[j] - opening[j] < threshold:
                 close_candidate(graph, opening, state, queue, log, j)
