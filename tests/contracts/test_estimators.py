@@ -55,7 +55,7 @@ def same(one: lw.ExemplarClusterer, other: lw.ExemplarClusterer) -> None:
 
 
 class TestFittedState:
-    @pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - {"precomputed"}))
+    @pytest.mark.parametrize("name", ESTIMATORS)
     def test_attributes_agree_with_each_other(self, name: str, seed: int):
         X = rows(np.random.default_rng(seed), 60)
         found = clone(ESTIMATORS[name]).fit(X)

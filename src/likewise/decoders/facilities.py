@@ -32,8 +32,9 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
 
 # A kick swaps between one and six exemplars.
 WEAKEST_KICK, STRONGEST_KICK = 1, 6
-# A turn of kicks over a graph looks at each pair this often at most: less than the bound does.
-WORK_PER_PAIR = 3
+# A turn of kicks over a graph looks at each pair this often at most, less than the bound does, but
+# at so many in any case.
+WORK_PER_PAIR, LEAST_WORK = 3, 1e7
 DRAWS_PER_ROUND = 3 * STRONGEST_KICK + 1
 
 
@@ -221,7 +222,7 @@ class SparseFacilities:
             draws,
             WEAKEST_KICK,
             drift,
-            WORK_PER_PAIR * len(self.graph[2]),
+            max(LEAST_WORK, WORK_PER_PAIR * len(self.graph[2])),
         )
         # Summed anew: the running energy of the search carries the rounding of every move.
         sparse_search.rank_all(self.graph, self.opening, state)

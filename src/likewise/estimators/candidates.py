@@ -91,7 +91,8 @@ def sparse_costs(
     reach = _reach(nearest, k, len(units)) * units.weight
     graph, start, interrupted = nearest, None, False
     try:
-        start, exemplars = _sample_exemplars(own, units.weight, cost, k, seed, seconds_left)
+        sampling = _Sampling(own, units.weight, cost, k, seed, seconds_left)
+        start, exemplars = sampling.exemplars()
         graph = merge_graphs(nearest, _linked_to(own, exemplars, EXEMPLAR_LINKS))
         for _ in range(REFINEMENTS):
             if seconds_left() <= 0:
@@ -135,54 +136,49 @@ def _reach(nearest: sparse.csr_array, k: int, n: int) -> Floats:
     return np.maximum.reduceat(nearest.data, nearest.indptr[:-1])
 
 
-def _sample_exemplars(
-    geometry: RowGeometry,
-    weight: Floats,
-    opening: Floats,
-    k: int,
-    seed: int,
-    seconds_left: Callable[[], float],
-) -> tuple[Indices, Indices]:
-    """Exemplars of a sample that is large enough to tell how large clusters are, and of more.
+@dataclass(frozen=True)
+class _Sampling:
+    """Samples of a set, each row standing for many, and the exemplars that they choose."""
 
-    Where that sample is the whole of a small set, the others are solved from other seeds; where it
-    is the whole of a large one, clusters are so small that they need no others.
-    """
-    n = len(weight)
-    size = min(FIRST_SAMPLE, n)
-    found = _of_sample(geometry, weight, opening, size, k, seed, 0, seconds_left())
-    while size < min(n, ROWS_PER_CLUSTER * len(found)) and seconds_left() > 0:
-        size = min(GROWTH * size, n)
-        found = _of_sample(geometry, weight, opening, size, k, seed, 0, seconds_left())
-    others = [
-        _of_sample(geometry, weight, opening, size, k, seed, place, seconds_left())
-        for place in range(1, SAMPLES if size < n or size <= FIRST_SAMPLE else 1)
-        if seconds_left() > 0
-    ]
-    return found, np.unique(np.concatenate([found, *others]))
+    geometry: RowGeometry
+    weight: Floats
+    opening: Floats
+    k: int
+    seed: int
+    seconds_left: Callable[[], float]
 
+    def exemplars(self) -> tuple[Indices, Indices]:
+        """Those of a sample that is large enough to tell how large clusters are, and of more.
 
-def _of_sample(
-    geometry: RowGeometry,
-    weight: Floats,
-    opening: Floats,
-    size: int,
-    k: int,
-    seed: int,
-    place: int,
-    time_limit: float,
-) -> Indices:
-    sampled = np.sort(stream(seed, "sample", place).permutation(len(weight))[:size])
-    part = geometry.restricted_to(sampled)
-    times = weight[sampled] * (len(weight) / size)
-    # All pairs of the first sample: how large its clusters are is not known yet. Those of a larger
-    # one are small, or it would not have been needed.
-    if size <= FIRST_SAMPLE:
-        service = times[:, None] * part.distances()
-    else:
-        service = _weighted(_linked(part, max(k, SAMPLE_LINKS)), times)
-    costs = AssignmentCosts(service, opening[sampled])
-    return sampled[_solved("fast", costs, seed + place, None, time_limit)]
+        Where that sample is the whole of a small set, the others are solved from other seeds;
+        where it is the whole of a large one, clusters are so small that they need no others.
+        """
+        n = len(self.weight)
+        size = min(FIRST_SAMPLE, n)
+        found = self._of_sample(size, 0)
+        while size < min(n, ROWS_PER_CLUSTER * len(found)) and self.seconds_left() > 0:
+            size = min(GROWTH * size, n)
+            found = self._of_sample(size, 0)
+        others = [
+            self._of_sample(size, place)
+            for place in range(1, SAMPLES if size < n or size <= FIRST_SAMPLE else 1)
+            if self.seconds_left() > 0
+        ]
+        return found, np.unique(np.concatenate([found, *others]))
+
+    def _of_sample(self, size: int, place: int) -> Indices:
+        n = len(self.weight)
+        sampled = np.sort(stream(self.seed, "sample", place).permutation(n)[:size])
+        part = self.geometry.restricted_to(sampled)
+        times = self.weight[sampled] * (n / size)
+        # All pairs of the first sample: how large its clusters are is not known yet. Those of a
+        # larger one are small, or it would not have been needed.
+        if size <= FIRST_SAMPLE:
+            service = times[:, None] * part.distances()
+        else:
+            service = _weighted(_linked(part, max(self.k, SAMPLE_LINKS)), times)
+        costs = AssignmentCosts(service, self.opening[sampled])
+        return sampled[_solved("fast", costs, self.seed + place, None, self.seconds_left())]
 
 
 def _solved(

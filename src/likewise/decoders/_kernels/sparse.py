@@ -10,9 +10,9 @@ only it serves (``sole``): it may close only when that number is zero.
 ``graph`` is the tuple of the six arrays; ``state`` the tuple (is_open, low, high, first, second,
 loss, sole, tally), the last an array of four: the energy, kept up to date; the work done, in pairs
 looked at; the sum of the sizes of all terms of the energy; the largest sum there has been.
-``queue`` is (ring, queued, bounds, wanted), a first-in first-out list of candidates to look at, each
-at most once in it and only if it is wanted; ``log`` is the list of openings (j + 1) and closings
-(-j - 1) since the best solution, so that a search can take them back.
+``queue`` is (ring, queued, bounds, wanted), a first-in first-out list of candidates to look at,
+each at most once in it and only if it is wanted; ``log`` is the list of openings (j + 1) and
+closings (-j - 1) since the best solution, so that a search can take them back.
 """
 
 from __future__ import annotations
