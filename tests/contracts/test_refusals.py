@@ -135,7 +135,8 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         fit(GOOD, features=lambda A, B: np.zeros(len(A))), r"shape .* = \(6, 6\); got \(6,\)",
     ),
     "a callable that returns NaN": (
-        fit(GOOD, features=lambda A, B: np.full((len(A), len(B)), np.nan)), r"finite numbers; got nan for row 0 of A and row 0",
+        fit(GOOD, features=lambda A, B: np.full((len(A), len(B)), np.nan)),
+        r"finite numbers; got nan for row 0 of A and row 0",
     ),
     "too few feature weights": (
         fit(GOOD, features="columns", weights=[1.0]),
@@ -149,7 +150,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         r"weights must be .* 2 \('feature 0', 'feature 1'\).* got shape \(3,\)",
     ),
     "weights for one given feature": (given(SQUARE, weights=[1, 2]), r"weights must be .* 1 "),
-    "negative values for chi2": (fit(-GOOD, features="chi2"), r"'chi2' needs values >= 0, but X has -1 at row 0, column 1"),
+    "negative values for chi2": (
+        fit(-GOOD, features="chi2"), r"'chi2' needs values >= 0, but X has -1 at row 0, column 1",
+    ),
     # Options.
     "candidates with precomputed": (
         given(SQUARE, candidates=3), r"candidates=3 .* SciPy sparse array of the pairs",

@@ -14,7 +14,7 @@ from scipy import sparse
 
 import likewise as lw
 
-N = 400
+N = 200
 
 
 def digest(*arrays) -> str:
@@ -46,11 +46,12 @@ def tilted(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 FITS: dict[str, tuple[dict, Callable]] = {
-    "dense": ({}, rows),
+    "dense": ({"gap": 1e-3}, rows),
     "columns": ({"features": "columns", "weights": [1.0, 0.1, 2.0]}, rows),
-    "scaled": ({"features": [lw.Compare("near", "euclidean", local_scale=5)]}, rows),
+    "scaled": ({"features": [lw.Compare("near", "euclidean", local_scale=5)], "gap": 0.01}, rows),
     "callable": ({"features": tilted}, rows),
-    "candidates": ({"candidates": 6, "gap": 1e-3}, lambda: rows(3000)),
+    "candidates": ({"candidates": 6, "solver": "fast"}, lambda: rows(2500)),
+    "candidates of few": ({"candidates": 6, "gap": 1e-3}, rows),
     "many dimensions": ({"candidates": 6, "features": "cosine", "solver": "fast"}, rows),
     "precomputed": ({"features": "precomputed"}, costs),
     "sparse": ({"features": "precomputed"}, pairs),

