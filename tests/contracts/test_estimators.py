@@ -331,6 +331,14 @@ class TestInput:
             rtol=1e-12,
         )
 
+    def test_new_rows_of_features_count_every_entry(self):
+        """As many new items as exemplars make a square, whose diagonal is none."""
+        found = exact(features="precomputed").fit(np.random.default_rng(3).random((20, 20, 3)))
+        new = np.random.default_rng(4).random((found.n_clusters_, 20, 3))
+        expected = new[:, found.exemplars_].sum(axis=2)
+        np.testing.assert_allclose(found.transform(new), expected, rtol=1e-12)
+        np.testing.assert_array_equal(found.predict(new), expected.argmin(axis=1))
+
     def test_stacks_ignore_their_diagonal(self):
         stack = np.random.default_rng(3).random((20, 20, 3))
         marked = stack.copy()

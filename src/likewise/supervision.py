@@ -1,0 +1,111 @@
+"""Supervision: what is shown about how a set is to be partitioned.
+
+``Links`` hold pairs of items that belong together and pairs that do not. Pairs that belong together
+chain: their connected components are the blocks that no partition may split. A pair that is kept
+apart inside a block contradicts the chain that connects it, and the error shows that chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from likewise.errors import InputError
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Pairs of items that must, and pairs that must not, share a cluster.
+
+    Parameters
+    ----------
+    n_items : int
+        Number of items of the set.
+    together, apart : array of shape (m, 2)
+        Pairs of item numbers.
+
+    Examples
+    --------
+    >>> from likewise.supervision import Links
+    >>> links = Links.of(4, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
+    >>> links.blocks
+    array([0, 0, 0, 1])
+    """
+
+    n_items: int
+    together: Indices
+    apart: Indices
+
+    @classmethod
+    def of(
+        cls,
+        n_items: int,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Links:
+        """Checked links; contradictions are refused with the chain of pairs that proves them."""
+        links = cls(
+            n_items,
+            _pairs("must_link", must_link, n_items),
+            _pairs("cannot_link", cannot_link, n_items),
+        )
+        blocks = links.blocks
+        torn = np.flatnonzero(blocks[links.apart[:, 0]] == blocks[links.apart[:, 1]])
+        if len(torn):
+            first, second = (int(item) for item in links.apart[torn[0]])
+            chain = " - ".join(map(str, links.chain(first, second)))
+            raise InputError(
+                f"cannot_link[{torn[0]}] keeps items {first} and {second} apart, but must_link "
+                f"joins them: {chain} ({len(torn)} such pairs). Remove one of these links."
+            )
+        return links
+
+    @cached_property
+    def blocks(self) -> Indices:
+        """The block of every item, numbered by first appearance."""
+        _, block = connected_components(self._graph, directed=False)
+        _, first, inverse = np.unique(block, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.intp)
+        rank[np.argsort(first)] = np.arange(len(first))
+        return np.asarray(rank[inverse], dtype=np.intp)
+
+    def chain(self, start: int, end: int) -> list[int]:
+        """Items from ``start`` to ``end``, each linked to the next; as short as can be."""
+        _, before = breadth_first_order(self._graph, start, directed=False)
+        items = [end]
+        while items[-1] != start:
+            if before[items[-1]] < 0:
+                return []
+            items.append(int(before[items[-1]]))
+        return items[::-1]
+
+    @cached_property
+    def _graph(self) -> sparse.csr_array:
+        ones = np.ones(len(self.together))
+        ends = (self.together[:, 0], self.together[:, 1])
+        return sparse.csr_array((ones, ends), shape=(self.n_items, self.n_items))
+
+
+def _pairs(name: str, pairs: ArrayLike | None, n_items: int) -> Indices:
+    if pairs is None:
+        return np.empty((0, 2), dtype=np.intp)
+    array = np.asarray(pairs)
+    rule = f"{name} must be pairs of row numbers from 0 to {n_items - 1}, an array of shape (m, 2)"
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.intp)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise InputError(f"{rule}; got shape {array.shape} of {array.dtype}.")
+    outside = np.flatnonzero(((array < 0) | (array >= n_items)).any(axis=1))
+    if len(outside):
+        raise InputError(f"{rule}; {name}[{outside[0]}] is {array[outside[0]].tolist()}.")
+    if name == "cannot_link" and np.any(array[:, 0] == array[:, 1]):
+        place = int(np.flatnonzero(array[:, 0] == array[:, 1])[0])
+        raise InputError(f"{name}[{place}] keeps item {array[place, 0]} apart from itself.")
+    return array.astype(np.intp)
