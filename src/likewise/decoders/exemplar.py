@@ -56,7 +56,7 @@ class Effort:
 EFFORTS = {
     # Not for users: what refines a graph of candidates, where the bound does not matter yet.
     "draft": Effort(turns=2, patience=1, patience_if_loose=1, kicks=10),
-    "fast": Effort(turns=3, patience=1, patience_if_loose=2, kicks=4),
+    "fast": Effort(turns=3, patience=1, patience_if_loose=2, steps=80, kicks=4),
     "auto": Effort(
         turns=200, patience=9, patience_if_loose=40, pairs=10_000, pairs_if_hard=1000, nodes=100
     ),
