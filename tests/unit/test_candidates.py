@@ -95,8 +95,8 @@ def test_all_pairs_stored_is_dense(k: int, seed: int):
     every = lw.ExemplarClusterer(solver="exact", gap=0.0, candidates=k).fit(X)
     assert every.energy_ == pytest.approx(dense.energy_, rel=1e-9)
     assert every.opening_cost_ == dense.opening_cost_
+    # Of two rows either may be the exemplar: only the clusters are the same.
     np.testing.assert_array_equal(every.labels_, dense.labels_)
-    np.testing.assert_array_equal(every.exemplars_, dense.exemplars_)
 
 
 def test_precomputed_pairs_are_candidate_pairs():

@@ -485,6 +485,8 @@ class TestSteps:
         v, direction = np.ones(3), np.zeros(3)
         assert not steps.subgradient_step(v, direction, np.ones(3), 0.7, 1.0)
         np.testing.assert_array_equal(v, np.ones(3))
+        assert not steps.subgradient_step(v, np.full(3, 0.5), np.ones(3), 0.7, 1.0)
+        np.testing.assert_array_equal(v, np.ones(3))
         # A multiplier at zero does not pull down.
         assert not steps.subgradient_step(np.zeros(3), direction, np.full(3, 2.0), 0.7, 1.0)
 

@@ -12,16 +12,18 @@ def subgradient_step(v, direction, served, momentum, length):
     """Move v along the deflected subgradient; ``length`` is the Polyak step times its norm.
 
     Multipliers stay non-negative: the costs are, so a negative one never raises the bound. Returns
-    False where the direction vanishes, that is, where v is a maximiser.
+    False where the subgradient vanishes, that is, where v is a maximiser: what is left of earlier
+    directions would only carry v far along a ridge, where the bound drowns in rounding.
     """
-    norm = 0.0
+    norm = steepness = 0.0
     for p in range(v.shape[0]):
         slope = 1.0 - served[p]
         if v[p] <= 0.0 and slope < 0.0:
             slope = 0.0
+        steepness += slope * slope
         direction[p] = momentum * direction[p] + slope
         norm += direction[p] * direction[p]
-    if norm == 0.0:
+    if steepness == 0.0 or norm == 0.0:
         return False
     for p in range(v.shape[0]):
         v[p] = max(v[p] + length / norm * direction[p], 0.0)
