@@ -114,11 +114,12 @@ def test_signatures_are_fixed(name: str):
     assert len(parameters) == len(before_star) + len(after_star)
 
 
-def test_fit_takes_weights_by_keyword():
+def test_fit_takes_links_and_weights_by_keyword():
     parameters = inspect.signature(likewise.ExemplarClusterer.fit).parameters
-    assert list(parameters) == ["self", "X", "y", "sample_weight"]
+    by_keyword = ["must_link", "cannot_link", "sample_weight"]
+    assert list(parameters) == ["self", "X", "y", *by_keyword]
     assert parameters["y"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-    assert parameters["sample_weight"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert {parameters[name].kind for name in by_keyword} == {inspect.Parameter.KEYWORD_ONLY}
 
 
 def test_errors_form_one_tree():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
@@ -88,3 +89,32 @@ class Partition:
     def served_by(self) -> Indices:
         """The representative of every item."""
         return self.exemplars[self.labels]
+
+
+@dataclass(frozen=True, eq=False)
+class FractionalPartition:
+    """A feasible point of the relaxation: how far each item is open, and who serves whom.
+
+    A whole one is a partition with exemplars. ``clients`` are served by ``servers``, the amounts of
+    each item adding up to one with its own openness: x_qq and x_pq of komodakis2011, eq. (3).
+
+    Examples
+    --------
+    >>> from likewise.partitions import FractionalPartition
+    >>> FractionalPartition.from_service([1, 1, 2]).openness
+    array([0., 1., 1.])
+    """
+
+    openness: Floats
+    clients: Indices
+    servers: Indices
+    amounts: Floats
+
+    @classmethod
+    def from_service(cls, served_by: ArrayLike) -> FractionalPartition:
+        """The whole point of a partition, given who serves each item."""
+        service = np.asarray(served_by, dtype=np.intp)
+        openness = np.zeros(len(service))
+        openness[service] = 1.0
+        clients = np.flatnonzero(service != np.arange(len(service)))
+        return cls(openness, clients, service[clients], np.ones(len(clients)))

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise.arrays.namespace import namespace_of, to_device
-from likewise.partitions import Partition
+from likewise.partitions import FractionalPartition, Partition
+from likewise.supervision import Links
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ class AssignmentCosts:
     Examples
     --------
     >>> import numpy as np
-    >>> from likewise.partitions import Partition
+    >>> from likewise.partitions import FractionalPartition, Partition
     >>> from likewise.potentials import AssignmentCosts
     >>> costs = AssignmentCosts(np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([5.0, 5.0]))
     >>> costs.energy_of(Partition.from_service([1, 1]))
@@ -83,6 +84,105 @@ class AssignmentCosts:
         where = to_device(items, self.service)
         rows = xp.take(self.service, where, axis=0)
         return AssignmentCosts(xp.take(rows, where, axis=1), xp.take(self.opening, where))
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedCosts:
+    """Assignment costs of the partitions that keep to links; all others cost infinity.
+
+    Parameters
+    ----------
+    costs : AssignmentCosts
+        What a partition costs.
+    links : Links
+        Pairs of items that must, and pairs that must not, share a cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.partitions import FractionalPartition, Partition
+    >>> from likewise.potentials import AssignmentCosts, LinkedCosts
+    >>> from likewise.supervision import Links
+    >>> costs = AssignmentCosts(np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([5.0, 5.0]))
+    >>> linked = LinkedCosts(costs, Links.of(2, cannot_link=[(0, 1)]))
+    >>> linked.energy_of(Partition.from_service([1, 1]))
+    inf
+    """
+
+    costs: AssignmentCosts
+    links: Links
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.costs.n_items
+
+    def energy_of(self, partition: Partition) -> float:
+        """Energy of a partition with representatives; infinite if it violates a link."""
+        if not self.links.hold_for(partition.labels):
+            return float("inf")
+        return self.costs.energy_of(partition)
+
+
+@dataclass(frozen=True, eq=False)
+class AugmentedCosts:
+    """Assignment costs minus a loss that is kept per shown cluster.
+
+    The energy is that of the assignment costs ``(serve, opening)``, plus ``first_opening`` for every
+    shown cluster in which an exemplar is, plus a constant. What `likewise.losses` folds into
+    `AssignmentCosts`; also defined between partitions, where the relaxation lives.
+
+    Parameters
+    ----------
+    serve : array (n, n)
+        By candidate: ``serve[q, p]`` is the cost of p when q serves it. Infinite on the diagonal.
+    opening : array (n,)
+        The cost of every item as an exemplar.
+    cluster_of : array (n,)
+        The shown cluster of every item, 0..c-1.
+    first_opening : float
+        What the first exemplar in a shown cluster costs beside that; not negative.
+    constant : float
+        Part of every energy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.partitions import FractionalPartition, Partition
+    >>> from likewise.potentials import AugmentedCosts
+    >>> serve = np.array([[np.inf, 2.0], [1.0, np.inf]])
+    >>> costs = AugmentedCosts(serve, np.array([5.0, 5.0]), np.array([0, 0]), 2.0, -3.0)
+    >>> costs.energy_of(Partition.from_service([1, 1]))
+    5.0
+    """
+
+    serve: Floats
+    opening: Floats
+    cluster_of: NDArray[np.intp]
+    first_opening: float
+    constant: float
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.opening)
+
+    @property
+    def n_shown(self) -> int:
+        """Number of shown clusters."""
+        return int(self.cluster_of.max()) + 1
+
+    def energy_of(self, partition: Partition) -> float:
+        """Energy of a partition with representatives."""
+        return self.energy_of_fractional(FractionalPartition.from_service(partition.served_by))
+
+    def energy_of_fractional(self, point: FractionalPartition) -> float:
+        """Energy of a point of the relaxation: a cluster pays for its most open exemplar."""
+        paid = self.serve[point.servers, point.clients] @ point.amounts
+        most = np.zeros(self.n_shown)
+        np.maximum.at(most, self.cluster_of, point.openness)
+        first = self.first_opening * float(most.sum())
+        return float(paid + self.opening @ point.openness) + first + self.constant
 
 
 def _stored(matrix: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:

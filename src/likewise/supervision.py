@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,6 +77,32 @@ class Links:
         rank[np.argsort(first)] = np.arange(len(first))
         return np.asarray(rank[inverse], dtype=np.intp)
 
+    @property
+    def bind(self) -> bool:
+        """Whether any partition is ruled out."""
+        return bool(len(self.apart)) or int(self.blocks.max(initial=-1)) + 1 < self.n_items
+
+    def hold_for(self, labels: ArrayLike) -> bool:
+        """Whether a partition, given as labels, keeps to all links."""
+        label = np.asarray(labels)
+        joined = label[self.together[:, 0]] == label[self.together[:, 1]]
+        return bool(joined.all() and (label[self.apart[:, 0]] != label[self.apart[:, 1]]).all())
+
+    def carried_to(self, place: Indices, n_items: int) -> Links:
+        """The links between the places of the items; those without a place, -1, are left out.
+
+        Items that are joined by way of one without a place stay joined. A block without any place
+        must not be kept apart from others.
+        """
+        placed = np.flatnonzero(place >= 0)
+        blocks, first = np.unique(self.blocks[placed], return_index=True)
+        stands_for = np.full(int(self.blocks.max(initial=-1)) + 1, -1, dtype=np.intp)
+        stands_for[blocks] = place[placed[first]]
+        pairs = np.column_stack([stands_for[self.blocks[placed]], place[placed]])
+        together = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+        apart = np.unique(np.sort(stands_for[self.blocks[self.apart]], axis=1), axis=0)
+        return Links(n_items, together, apart)
+
     def chain(self, start: int, end: int) -> list[int]:
         """Items from ``start`` to ``end``, each linked to the next; as short as can be."""
         _, before = breadth_first_order(self._graph, start, directed=False)
@@ -91,6 +118,35 @@ class Links:
         ones = np.ones(len(self.together))
         ends = (self.together[:, 0], self.together[:, 1])
         return sparse.csr_array((ones, ends), shape=(self.n_items, self.n_items))
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A set, and the clusters that were shown of it.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The pair features of its items (`likewise.geometry.pairs`).
+    shown : array of shape (n,)
+        The shown cluster of every item, 0..c-1.
+    openings : array of shape (n, g)
+        The features of every item's opening cost.
+    """
+
+    pairs: Any
+    shown: Indices
+    openings: NDArray[np.float64]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.shown)
+
+    @property
+    def n_shown(self) -> int:
+        """Number of shown clusters."""
+        return int(self.shown.max()) + 1
 
 
 def _pairs(name: str, pairs: ArrayLike | None, n_items: int) -> Indices:

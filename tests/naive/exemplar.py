@@ -101,3 +101,36 @@ def median_of_repeated(d: Floats, times: Sequence[int]) -> float:
         if a != b
     ]
     return float(np.median(values)) if values else 0.0
+
+
+def least_linked_energy(
+    d: Floats,
+    opening: Floats,
+    together: Sequence[tuple[int, int]] = (),
+    apart: Sequence[tuple[int, int]] = (),
+) -> float:
+    """Least energy of eq. (1) over all ways to serve everybody that keep to the links.
+
+    Items without links take the cheapest exemplar. Infinite where there is no way.
+    """
+    n, best = len(opening), math.inf
+    linked = {p for pair in [*together, *apart] for p in pair}
+    pairs = [(*sorted(pair), True) for pair in together if pair[0] != pair[1]]
+    pairs += [(*sorted(pair), False) for pair in apart]
+    for exemplars in exemplar_sets(n):
+        placed: list[list[int]] = [[]]
+        for p in range(n):
+            choices = [q for q in exemplars if math.isfinite(d[p][q])]
+            if p in exemplars:
+                choices = [p]
+            elif p not in linked:
+                choices = sorted(choices, key=lambda q, p=p: d[p][q])[:1]
+            earlier = [(first, same) for first, second, same in pairs if second == p]
+            placed = [
+                [*served, q]
+                for served in placed
+                for q in choices
+                if all((served[other] == q) == same for other, same in earlier)
+            ]
+        best = min([best, *(energy_of_service(d, opening, served) for served in placed)])
+    return best

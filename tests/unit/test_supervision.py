@@ -59,3 +59,47 @@ def test_a_chain_between_blocks_does_not_exist():
 def test_bad_pairs_are_named(must, cannot, message: str):
     with pytest.raises(InputError, match=re.escape(message)):
         Links.of(4, must, cannot)
+
+
+def test_links_that_rule_out_nothing_do_not_bind():
+    assert not Links.of(3).bind
+    assert not Links.of(3, [(1, 1)]).bind
+    assert Links.of(3, [(1, 2)]).bind
+    assert Links.of(3, None, [(1, 2)]).bind
+
+
+def test_labels_keep_to_links_or_not():
+    links = Links.of(4, [(0, 1), (1, 2)], [(2, 3)])
+    assert links.hold_for([0, 0, 0, 1])
+    assert not links.hold_for([0, 0, 0, 0])
+    assert not links.hold_for([0, 1, 0, 2])
+
+
+@pytest.mark.parametrize("draw", range(50))
+def test_carried_links_rule_out_what_the_links_did(draw: int):
+    """Items move to other places, some share one, some have none; the places keep the links."""
+    rng = np.random.default_rng(draw)
+    n = int(rng.integers(2, 10))
+    must = rng.integers(0, n, size=(int(rng.integers(0, 5)), 2))
+    blocks = Links.of(n, must).blocks
+    cannot = rng.integers(0, n, size=(int(rng.integers(0, 6)), 2))
+    cannot = cannot[blocks[cannot[:, 0]] != blocks[cannot[:, 1]]]
+    links = Links.of(n, must, cannot)
+    # The second item of a block, if any, goes where the first went; the third has no place.
+    rank = np.array([np.count_nonzero(blocks[:p] == blocks[p]) for p in range(n)])
+    own = rng.permutation(np.count_nonzero((rank != 1) & (rank != 2)))
+    place = np.full(n, -1)
+    place[(rank != 1) & (rank != 2)] = own
+    for p in np.flatnonzero(rank == 1):
+        place[p] = place[np.flatnonzero((blocks == blocks[p]) & (rank == 0))[0]]
+    carried = links.carried_to(place, len(own))
+    for _ in range(20):
+        labels = rng.integers(0, 4, size=len(own))
+        of_block = np.full(n, -1)
+        of_block[blocks[place >= 0]] = labels[place[place >= 0]]
+        joined = all(
+            len(set(labels[place[(blocks == b) & (place >= 0)]].tolist())) == 1
+            for b in np.unique(blocks)
+        )
+        torn = all(of_block[blocks[p]] != of_block[blocks[q]] for p, q in cannot)
+        assert carried.hold_for(labels) == (joined and torn)

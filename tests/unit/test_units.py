@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from likewise.estimators.units import units_of_costs, units_of_rows
+from likewise.supervision import Links
 from registry import some_pairs
 
 # Rows 0 and 3 are equal, and rows 1 and 4 but for the sign of zero.
@@ -112,3 +113,35 @@ def test_zero_has_no_sign():
     one = units_of_costs(costs, np.zeros(5), None)
     another = units_of_costs(other, -np.zeros(5), None)
     np.testing.assert_array_equal(one.row_of, another.row_of)
+
+
+def test_equal_rows_are_merged_only_where_links_allow_it():
+    X = np.array([[1.0], [1.0], [1.0], [1.0], [1.0], [2.0]])
+    links = Links.of(6, [(0, 1), (1, 5)], [(2, 0)])
+    units = units_of_rows(X, None, None, merge=True, links=links)
+    assert units.unit_of[0] == units.unit_of[1]
+    assert units.unit_of[3] == units.unit_of[4]
+    assert len(set(units.unit_of[[0, 2, 3, 5]].tolist())) == 4
+    assert sorted(units.weight) == [1.0, 1.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("costs_given", [False, True])
+def test_links_decide_the_order_of_what_else_is_equal(costs_given: bool):
+    rng = np.random.default_rng(0)
+    X = np.array([[0.0]] * 5 + [[1.0]] * 5 + [[3.0]])
+    must, cannot = np.array([(0, 1), (5, 2)]), np.array([(0, 2), (3, 6)])
+    chosen = []
+    for _ in range(5):
+        order = rng.permutation(11)
+        place = np.argsort(order)
+        links = Links.of(11, place[must], place[cannot])
+        rows = X[order]
+        if costs_given:
+            units = units_of_costs((rows - rows.T) ** 2, None, None, links)
+        else:
+            units = units_of_rows(rows, None, None, merge=False, links=links)
+        chosen.append(order[units.row_of])
+    # Rows 4 and 7 to 9 have no link; 0 and 1 are in one block: nothing tells those apart.
+    alike = np.array([0, 0, 2, 3, 4, 5, 6, 7, 7, 7, 10])
+    for other in chosen[1:]:
+        np.testing.assert_array_equal(alike[other], alike[chosen[0]])

@@ -6,6 +6,9 @@ better solution, nor is a pair whose reduced cost exceeds it. Over what is left,
     min  sum opening_j y_j + sum serve_jp x_jp
     s.t. sum_j x_jp = 1 for every client p,   x_jp <= y_j,   y binary, x >= 0
 
+and under links besides: x_jp = y_j for the client p that j belongs to, and for every pack of
+clients kept apart from each other, sum_p x_jp <= y_j with binary x.
+
 Large problems are solved in a child process with a limit on its memory, which can be ended at any
 time: by the time limit, by the memory limit, or by Ctrl-C. Nothing but arrays crosses the pipe.
 """
@@ -39,17 +42,34 @@ PAIRS_IN_PROCESS = 3000
 OUT_OF_MEMORY = 3
 # What Python, NumPy and SciPy reserve in the child before the problem arrives.
 CHILD_BASE = 1 << 30
+# What a problem has besides where there are links.
+LINKS = ("forced", "pack", "packed")
 
 
 @dataclass(frozen=True)
 class ReducedProblem:
-    """Facility location over the pairs that reduced-cost fixing leaves."""
+    """Facility location over the pairs that reduced-cost fixing leaves.
+
+    Under links, ``forced`` marks the pairs of a candidate with the client it belongs to, and of
+    each pack of pairs, numbers ``packed`` with ``pack`` as their pack, one at most is used.
+    """
 
     opening: Floats
     which: Integers
     client: Integers
     cost: Floats
     n_clients: int
+    forced: NDArray[np.bool_] | None = None
+    pack: NDArray[np.intp] | None = None
+    packed: NDArray[np.intp] | None = None
+
+    def service(self, served: NDArray[np.bool_], candidates: NDArray[Any]) -> NDArray[np.int32]:
+        """The candidate of every client in a pack, from the pairs used; -1 for the others."""
+        service = np.full(self.n_clients, -1, dtype=np.int32)
+        if self.packed is not None:
+            pairs = self.packed[served[self.packed]]
+            service[self.client[pairs]] = candidates[self.which[pairs]]
+        return service
 
     @property
     def bytes_needed(self) -> int:
@@ -63,12 +83,13 @@ class ReducedSolution:
 
     ``opened`` is None where no solution was found. ``lower_bound`` is infinite where there is no
     better solution than ``opened``, or than the one the problem was reduced with. ``status`` is as
-    in `Solution`.
+    in `Solution`. ``served`` marks the pairs that are used, where there are links.
     """
 
     opened: NDArray[np.bool_] | None
     lower_bound: float
     status: str
+    served: NDArray[np.bool_] | None = None
 
 
 def solve_reduced(
@@ -114,17 +135,59 @@ def run_highs(
         options["node_limit"] = node_limit
     result = milp(
         scale * np.concatenate([problem.opening, problem.cost]),
-        integrality=np.concatenate([np.ones(m), np.zeros(n_pairs)]),
+        integrality=np.concatenate([np.ones(m), _whole(problem)]),
         bounds=Bounds(0.0, 1.0),
-        constraints=[LinearConstraint(served, 1.0, 1.0), LinearConstraint(linked, -np.inf, 0.0)],
+        constraints=[
+            LinearConstraint(served, 1.0, 1.0),
+            LinearConstraint(linked, _least_difference(problem), 0.0),
+            *_apart(problem),
+        ],
         options=options,
     )
     opened = None if result.x is None else result.x[:m] > 0.5
+    used = None if result.x is None or problem.forced is None else result.x[m:] > 0.5
     if result.status in (0, 2):
         # Solved, or nothing left that is better than the solution already known.
-        return ReducedSolution(opened, np.inf, "converged")
+        return ReducedSolution(opened, np.inf, "converged", used)
     bound = -np.inf if result.mip_dual_bound is None else result.mip_dual_bound / scale
-    return ReducedSolution(opened, float(bound), "time_limit" if result.status == 1 else "gap")
+    status = "time_limit" if result.status == 1 else "gap"
+    return ReducedSolution(opened, float(bound), status, used)
+
+
+def _whole(problem: ReducedProblem) -> Floats:
+    """Which pairs have to be whole: given the open candidates, others are without being asked."""
+    whole = np.zeros(len(problem.cost))
+    if problem.packed is not None:
+        whole[problem.packed] = 1.0
+    return whole
+
+
+def _least_difference(problem: ReducedProblem) -> Any:
+    """The least of x - y for every pair."""
+    return -np.inf if problem.forced is None else np.where(problem.forced, 0.0, -np.inf)
+
+
+def _apart(problem: ReducedProblem) -> list[Any]:
+    """Of every pack, one pair at most is used, if its candidate is open."""
+    from scipy import sparse
+    from scipy.optimize import LinearConstraint
+
+    if problem.pack is None or problem.packed is None or len(problem.pack) == 0:
+        return []
+    m, n_packs = len(problem.opening), int(problem.pack.max()) + 1
+    candidate = np.empty(n_packs, dtype=np.intp)
+    candidate[problem.pack] = problem.which[problem.packed]
+    packs = sparse.csr_array(
+        (
+            np.concatenate([np.ones(len(problem.pack)), -np.ones(n_packs)]),
+            (
+                np.concatenate([problem.pack, np.arange(n_packs)]),
+                np.concatenate([m + problem.packed, candidate]),
+            ),
+        ),
+        shape=(n_packs, m + len(problem.cost)),
+    )
+    return [LinearConstraint(packs, -np.inf, 0.0)]
 
 
 def _run_in_child(problem: ReducedProblem, time_limit: float) -> ReducedSolution:
@@ -137,6 +200,9 @@ def _run_in_child(problem: ReducedProblem, time_limit: float) -> ReducedSolution
             [problem.n_clients, SHARE_OF_TIME * time_limit, memory_budget() + CHILD_BASE]
         ),
     }
+    for name in LINKS:
+        if getattr(problem, name) is not None:
+            package[name] = getattr(problem, name)
     buffer = io.BytesIO()
     np.savez(buffer, **package)  # type: ignore[arg-type]
     with subprocess.Popen(
@@ -168,24 +234,30 @@ def _run_in_child(problem: ReducedProblem, time_limit: float) -> ReducedSolution
         )
     with np.load(io.BytesIO(answer), allow_pickle=False) as arrays:
         opened = arrays["opened"] if arrays["opened"].size else None
-        return ReducedSolution(opened, float(arrays["lower_bound"]), str(arrays["status"]))
+        served = arrays["served"] if arrays["served"].size else None
+        return ReducedSolution(opened, float(arrays["lower_bound"]), str(arrays["status"]), served)
 
 
 def _serve_parent() -> None:
     with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as arrays:
         n_clients, time_limit, memory = arrays["numbers"]
         problem = ReducedProblem(
-            arrays["opening"], arrays["which"], arrays["client"], arrays["cost"], int(n_clients)
-        )
+            arrays["opening"], arrays["which"], arrays["client"], arrays["cost"], int(n_clients),
+            **{name: arrays[name] for name in LINKS if name in arrays},
+        )  # fmt: skip
     _limit_memory(int(memory))
     try:
         solution = run_highs(problem, float(time_limit))
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     buffer = io.BytesIO()
-    opened = np.empty(0, dtype=bool) if solution.opened is None else solution.opened
+    none = np.empty(0, dtype=bool)
     np.savez(
-        buffer, opened=opened, lower_bound=solution.lower_bound, status=np.str_(solution.status)
+        buffer,
+        opened=none if solution.opened is None else solution.opened,
+        lower_bound=solution.lower_bound,
+        status=np.str_(solution.status),
+        served=none if solution.served is None else solution.served,
     )
     sys.stdout.buffer.write(buffer.getvalue())
 

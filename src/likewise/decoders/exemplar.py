@@ -30,8 +30,9 @@ from likewise.decoders.facilities import (
     facilities_of,
     no_draws,
 )
+from likewise.decoders.linked import LinkedFacilities
 from likewise.partitions import Partition
-from likewise.potentials import AssignmentCosts
+from likewise.potentials import AssignmentCosts, LinkedCosts
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ ROUNDING = 1e-12
 
 
 def decode(
-    costs: AssignmentCosts,
+    costs: AssignmentCosts | LinkedCosts,
     *,
     solver: str = "auto",
     gap: float = 0.0,
@@ -101,11 +102,14 @@ def decode(
     with status ``"interrupted"``.
     """
     journal = Journal(callbacks, time_limit, started)
-    search = _Search(facilities_of(costs), EFFORTS[solver], gap, random_state, journal)
+    facilities: Facilities = (
+        LinkedFacilities(costs) if isinstance(costs, LinkedCosts) else facilities_of(costs)
+    )
+    search = _Search(facilities, EFFORTS[solver], gap, random_state, journal)
     status = search.run(start)
-    partition = Partition.from_service(search.facilities.served_by(search.best.is_open))
+    partition = Partition.from_service(facilities.served_by(search.best))
     energy = costs.energy_of(partition)
-    constant = search.facilities.constant
+    constant = facilities.constant
     return Solution(
         partition=partition,
         energy=energy,
@@ -134,13 +138,12 @@ class _Search:
         self.random_state = random_state
         self.journal = journal
         self.turns = 0
-        n = len(facilities.opening)
-        self.alive: Candidates = np.arange(n, dtype=np.int32)
+        self.alive: Candidates = np.flatnonzero(np.isfinite(facilities.opening)).astype(np.int32)
         # Everybody an exemplar: what Ctrl-C before the first solution would return.
-        self.best = Opened(np.ones(n, dtype=bool), float(facilities.opening.sum()))
+        self.best = facilities.all_open()
         # L(0).
         self.lower_bound = float(np.minimum(facilities.opening, 0.0).sum())
-        self.ascent = Ascent(facilities, np.zeros(n))
+        self.ascent = Ascent(facilities, np.zeros_like(facilities.least))
         journal.constant = facilities.constant
 
     def run(self, start: NDArray[np.intp] | None) -> str:
@@ -161,7 +164,7 @@ class _Search:
     def _first_solution(self, start: NDArray[np.intp] | None) -> Opened:
         if start is None:
             return self.facilities.first_solution()
-        is_open = np.zeros(len(self.alive), dtype=bool)
+        is_open = np.zeros_like(self.best.is_open)
         is_open[start] = True
         return self.facilities.search(Opened(is_open, np.inf), self.alive, no_draws(), 0.0)
 
@@ -247,15 +250,19 @@ class _Search:
         if len(cost) > (self.effort.pairs_if_hard if hard else self.effort.pairs):
             return "gap"
         opening = self.facilities.opening
-        problem = ReducedProblem(opening[self.alive], which, client, cost, len(opening))
+        n_clients = len(self.facilities.least)
+        problem = ReducedProblem(opening[self.alive], which, client, cost, n_clients)
+        problem = self.facilities.constrained(problem, self.alive)
         result = solve_reduced(
             problem, time_limit=self.journal.seconds_left(), node_limit=self.effort.nodes
         )
         if result.opened is not None:
             is_open = np.zeros(len(opening), dtype=bool)
             is_open[self.alive[result.opened]] = True
-            nobody = self.alive[:0]
-            found = self.facilities.search(Opened(is_open, np.inf), nobody, no_draws(), 0.0)
+            served, nobody = result.served, self.alive[:0]
+            service = None if served is None else problem.service(served, self.alive)
+            start = Opened(is_open, np.inf, service)
+            found = self.facilities.search(start, nobody, no_draws(), 0.0)
             self._improve(found, "exact")
         # What was fixed is no better than the best, so the bound holds for the whole problem.
         self.lower_bound = max(self.lower_bound, min(result.lower_bound, self.best.energy))

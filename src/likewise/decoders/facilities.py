@@ -8,7 +8,8 @@ by itself, at no cost, which makes the problem facility location with
 * *clients* p, the items to be served, at ``serve[j, p] >= 0`` and ``serve[p, p] = 0``.
 
 `DenseFacilities` and `SparseFacilities` offer the same steps (first solution, search, bound, useful
-pairs); `likewise.decoders.exemplar` composes them and knows nothing of arrays.
+pairs); `likewise.decoders.exemplar` composes them and knows nothing of arrays. Under links, clients
+are blocks of items, and `likewise.decoders.linked` has the same steps for them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from scipy import sparse
 from likewise.arrays.namespace import to_host
 from likewise.decoders._kernels import dense, dense_dual, pairs, sparse_dual
 from likewise.decoders._kernels import sparse as sparse_search
+from likewise.decoders.exact import ReducedProblem
 from likewise.potentials import AssignmentCosts
 
 Floats = NDArray[np.float64]
@@ -40,10 +42,15 @@ DRAWS_PER_ROUND = 3 * STRONGEST_KICK + 1
 
 @dataclass(frozen=True)
 class Opened:
-    """A feasible solution: which candidates are open, and what that costs."""
+    """A feasible solution: which candidates are open, and what that costs.
+
+    ``service`` is the open candidate of every client where it is not simply the cheapest: under
+    links; -1 there leaves the client to the search.
+    """
 
     is_open: Mask
     energy: float
+    service: Candidates | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -64,6 +71,9 @@ class Facilities(Protocol):
     # most candidates of clusters larger than their links never are.
     share_kicked: float
 
+    def all_open(self) -> Opened:
+        """As many clusters as there can be."""
+
     def first_solution(self) -> Opened:
         """A local optimum, found from nothing."""
 
@@ -81,8 +91,25 @@ class Facilities(Protocol):
     ) -> Pairs:
         """Pairs (position in ``candidates``, client, cost) of solutions within an allowance."""
 
-    def served_by(self, is_open: Mask) -> NDArray[np.intp]:
-        """The open candidate that serves each client, an exemplar itself."""
+    def constrained(self, problem: ReducedProblem, candidates: Candidates) -> ReducedProblem:
+        """The problem over useful pairs of ``candidates`` with what else a solution has to keep."""
+
+    def served_by(self, solution: Opened) -> NDArray[np.intp]:
+        """The exemplar of each item, an exemplar itself."""
+
+
+class Unlinked:
+    """What facilities share whose clients are single items, each served where it is cheapest."""
+
+    opening: Floats
+
+    def all_open(self) -> Opened:
+        """Everybody an exemplar."""
+        return Opened(np.ones(len(self.opening), dtype=bool), float(self.opening.sum()))
+
+    def constrained(self, problem: ReducedProblem, candidates: Candidates) -> ReducedProblem:
+        """Nothing else to keep."""
+        return problem
 
 
 def facilities_of(costs: AssignmentCosts) -> Facilities:
@@ -92,7 +119,7 @@ def facilities_of(costs: AssignmentCosts) -> Facilities:
     return DenseFacilities(costs)
 
 
-class DenseFacilities:
+class DenseFacilities(Unlinked):
     """Facility location over all pairs."""
 
     kicks_per_cluster = 0.0
@@ -145,10 +172,10 @@ class DenseFacilities:
         """Pairs (position in ``candidates``, client, cost) of solutions within an allowance."""
         return dense_dual.useful_pairs(self.serve, candidates, v, slack, allowance)
 
-    def served_by(self, is_open: Mask) -> NDArray[np.intp]:
+    def served_by(self, solution: Opened) -> NDArray[np.intp]:
         """The open candidate that serves each client, an exemplar itself."""
-        first = self._ranked(is_open)[2].astype(np.intp)
-        first[is_open] = np.flatnonzero(is_open)
+        first = self._ranked(solution.is_open)[2].astype(np.intp)
+        first[solution.is_open] = np.flatnonzero(solution.is_open)
         return first
 
     def _ranked(self, is_open: Mask) -> tuple[Floats, Floats, Candidates, Candidates]:
@@ -160,7 +187,7 @@ class DenseFacilities:
         return low, high, first, second
 
 
-class SparseFacilities:
+class SparseFacilities(Unlinked):
     """Facility location over the stored pairs and every item itself."""
 
     kicks_per_cluster = 0.3
@@ -234,10 +261,10 @@ class SparseFacilities:
         """Pairs (position in ``candidates``, client, cost) of solutions within an allowance."""
         return sparse_dual.useful_pairs(*self.graph[3:], candidates, v, slack, allowance)
 
-    def served_by(self, is_open: Mask) -> NDArray[np.intp]:
+    def served_by(self, solution: Opened) -> NDArray[np.intp]:
         """The open candidate that serves each client, an exemplar itself."""
-        first = self._state(is_open)[3].astype(np.intp)
-        first[is_open] = np.flatnonzero(is_open)
+        first = self._state(solution.is_open)[3].astype(np.intp)
+        first[solution.is_open] = np.flatnonzero(solution.is_open)
         return first
 
     def _state(self, is_open: Mask) -> tuple:

@@ -18,9 +18,8 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.arrays.blocks import map_blocks
-from likewise.arrays.random import draw_seed
 from likewise.decoders.base import CUT_SHORT, STATUS_REMEDIES
-from likewise.errors import CertificateWarning, InputError, InputTypeError
+from likewise.errors import CertificateWarning, InputError
 from likewise.estimators.exemplar_costs import summed_features
 from likewise.estimators.exemplar_sets import (
     Outcome,
@@ -30,13 +29,11 @@ from likewise.estimators.exemplar_sets import (
     partition_precomputed,
     partition_rows,
 )
+from likewise.estimators.row_links import row_links
 from likewise.geometry import PairFeatures, distance_matrix, resolve_features
 from likewise.validation import (
     Precomputed,
     as_sets,
-    validate_choice,
-    validate_int,
-    validate_number,
     validate_opening_cost,
     validate_precomputed,
     validate_rows,
@@ -44,8 +41,6 @@ from likewise.validation import (
 )
 
 Floats = NDArray[np.float64]
-
-SOLVERS = ("auto", "fast", "exact")
 
 
 class ExemplarClusterer(
@@ -170,7 +165,15 @@ class ExemplarClusterer(
         self.random_state = random_state
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> ExemplarClusterer:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        sample_weight: Any = None,
+    ) -> ExemplarClusterer:
         """Partition the rows of X.
 
         Parameters
@@ -179,15 +182,22 @@ class ExemplarClusterer(
             The set.
         y : None
             Ignored.
+        must_link : array-like of shape (m, 2), default=None
+            Pairs of row numbers. Rows that are linked, also by way of others, share a cluster.
+        cannot_link : array-like of shape (m, 2), default=None
+            Pairs of row numbers. Such rows are in different clusters. All links hold without
+            exception, in ``energy_`` and ``lower_bound_`` too; an error names contradictions.
         sample_weight : array-like of shape (n,), default=None
             How many rows each row counts for; a row of weight 0 counts as absent and gets the
-            label of its nearest exemplar.
+            label of its nearest exemplar, or of the rows that ``must_link`` joins it with.
 
         Returns
         -------
         self
         """
-        outcome = self._partitioned(self, X, self.opening_cost, sample_weight, self._options())
+        outcome = self._partitioned(
+            self, X, self.opening_cost, sample_weight, self._options(), (must_link, cannot_link)
+        )
         self.labels_ = outcome.labels
         self.exemplars_ = outcome.exemplars
         self.n_clusters_ = len(outcome.exemplars)
@@ -295,8 +305,9 @@ class ExemplarClusterer(
         return restore([outcome.labels for outcome in outcomes])
 
     def _partitioned(
-        self, gate: ExemplarClusterer, X: Any, opening: Any, weight: Any, options: SearchOptions
-    ) -> Outcome:
+        self, gate: ExemplarClusterer, X: Any, opening: Any, weight: Any, options: SearchOptions,
+        links: tuple[Any, Any] = (None, None),
+    ) -> Outcome:  # fmt: skip
         """Check the input and partition one set; ``gate`` records the columns of X."""
         min_rows = 2 if gate is self else 1
         if self._is_precomputed():
@@ -309,44 +320,29 @@ class ExemplarClusterer(
                     "partition. Pass more rows."
                 )
             costs = summed_features(given.costs, self.weights, is_fit=True)
+            weights = validate_sample_weight(weight, n)
             return partition_precomputed(
-                Precomputed(costs, given.alone), validate_opening_cost(opening, n),
-                validate_sample_weight(weight, n), options,
+                Precomputed(costs, given.alone), validate_opening_cost(opening, n), weights,
+                options, links=row_links(n, *links, weights),
             )  # fmt: skip
         rows = validate_rows(gate, X, reset=True, min_rows=min_rows)
         features = gate._resolved_features()
+        weights = validate_sample_weight(weight, len(rows))
         return partition_rows(
             rows, features, features.resolve_weights(self.weights),
-            validate_opening_cost(opening, len(rows)),
-            validate_sample_weight(weight, len(rows)), options,
+            validate_opening_cost(opening, len(rows)), weights, options,
+            links=row_links(len(rows), *links, weights),
         )  # fmt: skip
 
     def _options(self) -> SearchOptions:
-        callbacks = self.callbacks
-        if callbacks is None:
-            callbacks = []
-        elif callable(callbacks):
-            callbacks = [callbacks]
-        if not isinstance(callbacks, (list, tuple)) or not all(map(callable, callbacks)):
-            raise InputTypeError(
-                "callbacks must be None, a callable or a list of callables; got "
-                f"{self.callbacks!r}. Pass for instance callbacks=print."
-            )
-        limit, k = self.time_limit, self.candidates
-        if k is not None and self._is_precomputed():
+        options = SearchOptions.of(self)
+        if options.candidates is not None and self._is_precomputed():
             raise InputError(
-                f"candidates={k!r} picks nearest neighbours of rows, but features='precomputed' "
-                "gives the pairs already. Pass a SciPy sparse array of the pairs to keep instead."
+                f"candidates={options.candidates!r} picks nearest neighbours of rows, but features="
+                "'precomputed' gives the pairs already. Pass a SciPy sparse array of the pairs to "
+                "keep instead."
             )
-        return SearchOptions(
-            solver=validate_choice("solver", self.solver, SOLVERS),
-            gap=validate_number("gap", self.gap, 0.0),
-            time_limit=None if limit is None else validate_number("time_limit", limit, 0.0),
-            seed=draw_seed(self.random_state),
-            callbacks=callbacks,
-            candidates=None if k is None else validate_int("candidates", k, 1),
-            n_jobs=self.n_jobs,
-        )
+        return options
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.features, str) and self.features == "precomputed"

@@ -19,6 +19,7 @@ from likewise.estimators.units import Units, units_of_costs, units_of_rows
 from likewise.geometry import PairFeatures, combine_stack, distance_matrix
 from likewise.geometry.features import resolve_weights
 from likewise.potentials import AssignmentCosts
+from likewise.supervision import Links
 from likewise.validation import Precomputed
 
 Floats = NDArray[np.float64]
@@ -65,13 +66,17 @@ class RowGeometry:
 
 
 def units_for_rows(
-    geometry: RowGeometry, opening: OpeningCost, sample_weight: Floats | None
+    geometry: RowGeometry,
+    opening: OpeningCost,
+    sample_weight: Floats | None,
+    links: Links | None = None,
 ) -> Units:
     """The units of a set of rows."""
     per_row = opening if isinstance(opening, np.ndarray) else None
     # Of equal rows one at most is an exemplar, unless exemplars are paid for.
     paid = not isinstance(opening, str) and bool(np.min(opening) < 0)
-    return units_of_rows(geometry.X, sample_weight, per_row, merge=geometry.merges and not paid)
+    merge = geometry.merges and not paid
+    return units_of_rows(geometry.X, sample_weight, per_row, merge=merge, links=links)
 
 
 def dense_costs(
@@ -100,11 +105,14 @@ def dense_costs(
 
 
 def precomputed_costs(
-    given: Precomputed, opening: OpeningCost, sample_weight: Floats | None
+    given: Precomputed,
+    opening: OpeningCost,
+    sample_weight: Floats | None,
+    links: Links | None = None,
 ) -> tuple[AssignmentCosts, Units, float | Floats]:
     """Potentials of costs that the user computed, with their units and the opening cost used."""
     per_row = opening if isinstance(opening, np.ndarray) else None
-    units = units_of_costs(given.costs, per_row, sample_weight)
+    units = units_of_costs(given.costs, per_row, sample_weight, links)
     rows = units.row_of
     if sparse.issparse(given.costs):
         service = sparse.csr_array(given.costs[rows][:, rows])

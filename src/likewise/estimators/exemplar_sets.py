@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise.arrays.blocks import map_blocks, row_blocks
+from likewise.arrays.random import draw_seed
 from likewise.decoders.base import Progress, Solution
 from likewise.decoders.exemplar import decode
+from likewise.errors import InputTypeError
 from likewise.estimators.candidates import reaches_all_pairs, sparse_costs
 from likewise.estimators.exemplar_costs import (
     OpeningCost,
@@ -21,14 +24,23 @@ from likewise.estimators.exemplar_costs import (
     precomputed_costs,
     units_for_rows,
 )
+from likewise.estimators.row_links import (
+    label_linked,
+    linked_costs,
+    refuse_candidates,
+    require_memory_for_links,
+)
 from likewise.estimators.units import Units
 from likewise.geometry import PairFeatures
 from likewise.partitions import Partition
-from likewise.potentials import AssignmentCosts
-from likewise.validation import Precomputed
+from likewise.potentials import AssignmentCosts, LinkedCosts
+from likewise.supervision import Links
+from likewise.validation import Precomputed, validate_choice, validate_int, validate_number
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+SOLVERS = ("auto", "fast", "exact")
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,30 @@ class SearchOptions:
     callbacks: Sequence[Callable[[Progress], object]]
     candidates: int | None
     n_jobs: int | None
+
+    @classmethod
+    def of(cls, estimator: Any) -> SearchOptions:
+        """The parameters of an estimator, checked."""
+        callbacks = estimator.callbacks
+        if callbacks is None:
+            callbacks = []
+        elif callable(callbacks):
+            callbacks = [callbacks]
+        if not isinstance(callbacks, (list, tuple)) or not all(map(callable, callbacks)):
+            raise InputTypeError(
+                "callbacks must be None, a callable or a list of callables; got "
+                f"{estimator.callbacks!r}. Pass for instance callbacks=print."
+            )
+        limit, k = estimator.time_limit, estimator.candidates
+        return cls(
+            solver=validate_choice("solver", estimator.solver, SOLVERS),
+            gap=validate_number("gap", estimator.gap, 0.0),
+            time_limit=None if limit is None else validate_number("time_limit", limit, 0.0),
+            seed=draw_seed(estimator.random_state),
+            callbacks=callbacks,
+            candidates=None if k is None else validate_int("candidates", k, 1),
+            n_jobs=estimator.n_jobs,
+        )
 
 
 @dataclass(frozen=True)
@@ -62,6 +98,8 @@ def partition_rows(
     opening: OpeningCost,
     sample_weight: Floats | None,
     options: SearchOptions,
+    *,
+    links: Links | None = None,
 ) -> Outcome:
     """Partition rows that are compared by features."""
     started = time.perf_counter()
@@ -69,7 +107,12 @@ def partition_rows(
     weight = None if sample_weight is None else sample_weight[present]
     own = opening[present] if isinstance(opening, np.ndarray) else opening
     geometry = RowGeometry.of(X[present], features, weights, options.n_jobs)
-    units = units_for_rows(geometry, own, weight)
+    within = None if links is None else links.carried_to(_places(present, len(X)), len(present))
+    within = within if within is not None and within.bind else None
+    units = units_for_rows(geometry, own, weight, within)
+    if within is not None:
+        refuse_candidates(options.candidates)
+        require_memory_for_links(len(units))
     start, reach, interrupted = None, None, False
     if options.candidates is None or len(units) == 1:
         costs, used = dense_costs(geometry, units, own)
@@ -79,8 +122,9 @@ def partition_rows(
         )
         costs, used, start, reach = found.costs, found.opening_cost, found.start, found.reach
         interrupted = found.interrupted
-    solution = _decoded(costs, options, started, start, interrupted)
+    solution = _decoded(linked_costs(costs, within, units), options, started, start, interrupted)
     labels, exemplars = _labels_of_rows(solution.partition, units, present, len(X))
+    label_linked(labels, links)
     absent = np.flatnonzero(labels < 0)
     if len(absent):
         labels[absent] = nearest_exemplar(
@@ -93,14 +137,22 @@ def partition_rows(
 
 
 def partition_precomputed(
-    given: Precomputed, opening: OpeningCost, sample_weight: Floats | None, options: SearchOptions
+    given: Precomputed,
+    opening: OpeningCost,
+    sample_weight: Floats | None,
+    options: SearchOptions,
+    *,
+    links: Links | None = None,
 ) -> Outcome:
     """Partition items whose costs are given."""
     started = time.perf_counter()
     n = given.costs.shape[0]
-    costs, units, used = precomputed_costs(given, opening, sample_weight)
-    solution = _decoded(costs, options, started, None, False)
+    if links is not None:
+        require_memory_for_links(n)
+    costs, units, used = precomputed_costs(given, opening, sample_weight, links)
+    solution = _decoded(linked_costs(costs, links, units), options, started, None, False)
     labels, exemplars = _labels_of_rows(solution.partition, units, np.arange(n), n)
+    label_linked(labels, links)
     absent = np.flatnonzero(labels < 0)
     if len(absent):
         labels[absent] = cheapest_exemplar(given.costs[absent][:, exemplars])
@@ -144,12 +196,19 @@ def _present(sample_weight: Floats | None, n: int) -> Indices:
     return np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight > 0)
 
 
+def _places(present: Indices, n: int) -> Indices:
+    """Where each row is among those present; -1 for the others."""
+    places = np.full(n, -1, dtype=np.intp)
+    places[present] = np.arange(len(present))
+    return places
+
+
 def _given(opening: OpeningCost, used: float | Floats) -> float | Floats:
     return opening if isinstance(opening, np.ndarray) else used
 
 
 def _decoded(
-    costs: AssignmentCosts,
+    costs: AssignmentCosts | LinkedCosts,
     options: SearchOptions,
     started: float,
     start: Indices | None,
