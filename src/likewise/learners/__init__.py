@@ -1,0 +1,1 @@
+"""Learners: examples in, weights out."""

@@ -1,0 +1,1 @@
+"""Compiled kernels of learners; only learners import them."""

@@ -1,0 +1,280 @@
+"""The cutting planes of a proximal bundle: ``optimiser="auto"``.
+
+Every pass bounds the hinge of each example from above at the present weights, and from below, for
+all weights, by planes (`likewise.learners.violation`). The master problem finds the weights that are
+best under all planes seen, near the best weights so far where the regulariser is not strongly convex
+(Kiwiel, "Proximity control in bundle methods", 1990); its dual gives a lower bound on the objective,
+so the gap is known and training stops on it.
+
+Planes are kept as joint features and losses of the points that made them. They stay valid when the
+completion of an example changes, so rounds of completion and training, which komodakis2011 alternates
+in fig. 1, share them: a round ends when its gap is closed, and training when completions stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.learners._kernels import planes as kernels
+from likewise.learners.base import Problem, relative_gap
+from likewise.learners.violation import Violation, complete, violation
+from likewise.parallel.local import map_in_order
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Steps of the relaxation per pass and example, at first and at most. They grow by half where the
+# relaxations are looser than the planes.
+FIRST_STEPS, MOST_STEPS = 100, 1500
+LOOSE = 0.3
+# A plane without mass over this many passes leaves.
+FORGOTTEN_AFTER = 15
+# How much weaker the pull to the best weights is in the problem that only bounds.
+BOUND_REACH = 5000.0
+# Balancing stops when no example gains more than this share of the gap allowed.
+BALANCED = 0.02
+SWEEPS = 400
+# The share of the predicted decrease that makes a step serious.
+SERIOUS = 0.1
+# Passes without a better objective or bound, after which a round ends.
+PATIENCE = 20
+# Exemplars are completed anew this often within a round.
+COMPLETED_EVERY = 5
+
+
+@dataclass(frozen=True, eq=False)
+class PlanesState:
+    """Between two passes.
+
+    ``features``, ``losses``, ``owner``, ``mass``, ``reserve`` and ``idle`` have one entry per plane;
+    ``served_by``, ``prices`` and ``shown`` one per example.
+    """
+
+    weights: Floats
+    best: Floats
+    objective: float
+    lower_bound: float
+    predicted: float
+    proximity: float
+    steps: int
+    stalled: int
+    age: int
+    round: int
+    status: str
+    served_by: tuple[Indices, ...]
+    prices: tuple[Floats, ...]
+    shown: Floats
+    features: Floats
+    losses: Floats
+    owner: Indices
+    mass: Floats
+    reserve: Floats
+    idle: Indices
+
+
+@dataclass(frozen=True)
+class CuttingPlanes:
+    """Proximal bundle over the planes of all examples.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap at which a round ends.
+    max_rounds : int
+        Rounds of completion at most.
+    """
+
+    tol: float = 0.02
+    max_rounds: int = 20
+
+    state_type = PlanesState
+
+    def init(self, problem: Problem) -> PlanesState:
+        """No planes yet; the exemplars are those of the starting weights."""
+        n, none = problem.n_weights, np.empty(0)
+        nothing = np.empty(0, dtype=np.intp)
+        served_by = tuple(
+            complete(problem.model.energy, example, problem.start) for example in problem.examples
+        )
+        return PlanesState(
+            weights=problem.start, best=problem.start, objective=np.inf, lower_bound=-np.inf,
+            predicted=np.inf, proximity=0.0, steps=FIRST_STEPS, stalled=0, age=0, round=1, status="",
+            served_by=served_by, prices=(), shown=_shown(problem, served_by),
+            features=np.empty((0, n)), losses=none, owner=nothing, mass=none, reserve=none,
+            idle=nothing,
+        )  # fmt: skip
+
+    def step(self, problem: Problem, state: PlanesState, n_jobs: int | None) -> PlanesState:
+        """Look at the present weights, then choose the next ones."""
+        prices = state.prices or (None,) * len(problem.examples)
+        tasks = [
+            (problem.model, example, served_by, state.weights, price, state.steps)
+            for example, served_by, price in zip(
+                problem.examples, state.served_by, prices, strict=True
+            )
+        ]
+        found = map_in_order(violation, tasks, n_jobs)
+        state = _with_planes(problem, _judged(problem, state, found), found)
+        if not np.isfinite(state.objective) or not np.isfinite(state.features).all():
+            return replace(state, status="nonfinite")
+        state = _balanced(problem, state, self.tol)
+        closed = relative_gap(state.objective, state.lower_bound) <= self.tol
+        if closed or state.stalled >= PATIENCE:
+            return self._completed(problem, state, "converged" if closed else "stalled")
+        if state.age % COMPLETED_EVERY == 0 and state.round < self.max_rounds:
+            return self._completed(problem, state, "")
+        return state
+
+    def _completed(self, problem: Problem, state: PlanesState, status: str) -> PlanesState:
+        """A new round with the exemplars of the best weights; the status where they stay."""
+        served_by = tuple(
+            complete(problem.model.energy, example, state.best) for example in problem.examples
+        )
+        same = all(map(np.array_equal, served_by, state.served_by))
+        if same or state.round >= self.max_rounds:
+            return replace(state, status=status)
+        shown = _shown(problem, served_by)
+        # The same hinges at the best weights, and lower energies of what was shown.
+        saved = float(((state.shown - shown) @ state.best).sum())
+        return replace(
+            state, weights=state.best, objective=state.objective - saved, lower_bound=-np.inf,
+            stalled=0, age=0, round=state.round + 1, served_by=served_by, shown=shown,
+        )  # fmt: skip
+
+
+def _shown(problem: Problem, served_by: tuple[Indices, ...]) -> Floats:
+    """The joint features of the completed partitions."""
+    from likewise.partitions import FractionalPartition
+
+    joint = problem.model.energy.joint_features
+    return np.array(
+        [
+            joint(example, FractionalPartition.from_service(service))
+            for example, service in zip(problem.examples, served_by, strict=True)
+        ]
+    )
+
+
+def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> PlanesState:
+    """The best weights after the hinges at the present ones are known."""
+    objective = problem.terrain.value(state.weights) + sum(v.hinge for v in found)
+    decrease = state.objective - objective
+    # Where the relaxations leave more open than the planes do, they get more steps.
+    loose = sum(
+        v.hinge - max(0.0, float(np.max((shown - v.features) @ state.weights + v.losses)))
+        for v, shown in zip(found, state.shown, strict=True)
+    )
+    steps = state.steps
+    if loose > LOOSE * state.predicted:
+        steps = min(int(1.5 * steps), MOST_STEPS)
+    proximity = state.proximity
+    if np.isfinite(state.objective):
+        if decrease > 0.5 * state.predicted:
+            proximity *= 0.6
+        elif decrease < -state.predicted:
+            proximity *= 1.6
+    prices = tuple(v.prices for v in found)
+    if decrease > 0.0:
+        stalled = 0 if decrease > 1e-4 * abs(objective) else state.stalled + 1
+        return replace(
+            state, best=state.weights, objective=objective, steps=steps, proximity=proximity,
+            prices=prices, stalled=stalled,
+        )  # fmt: skip
+    return replace(
+        state, steps=steps, proximity=proximity, prices=prices, stalled=state.stalled + 1
+    )
+
+
+def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -> PlanesState:
+    """The planes that are still in use, and the new ones."""
+    used = (state.mass > 0.0) | (state.reserve > 0.0)
+    idle = np.where(used, 0, state.idle + 1)
+    kept = idle <= FORGOTTEN_AFTER
+    counts = [len(v.losses) for v in found]
+    owner = np.repeat(np.arange(len(found)), counts)
+    features, losses = np.vstack([v.features for v in found]), np.concatenate([v.losses for v in found])
+    if problem.terrain.quadratic is None:
+        # The regulariser is one more owner: its plane at the present weights.
+        gradient = problem.terrain.gradient(state.weights)
+        offset = problem.terrain.value(state.weights) - gradient @ state.weights
+        features, losses = np.vstack([features, -gradient]), np.append(losses, offset)
+        owner = np.append(owner, len(found))
+    first = np.zeros(len(owner))
+    if not len(state.owner):
+        first[np.unique(owner, return_index=True)[1]] = 1.0
+    return replace(
+        state,
+        features=np.vstack([state.features[kept], features]),
+        losses=np.concatenate([state.losses[kept], losses]),
+        owner=np.concatenate([state.owner[kept], owner]),
+        mass=np.concatenate([state.mass[kept], first]),
+        reserve=np.concatenate([state.reserve[kept], first]),
+        idle=np.concatenate([idle[kept], np.zeros(len(owner), dtype=np.intp)]),
+    )
+
+
+def _balanced(problem: Problem, state: PlanesState, tol: float) -> PlanesState:
+    """The next weights, what they promise, and the lower bound."""
+    terrain = problem.terrain
+    shown = np.vstack([state.shown, np.zeros((1, problem.n_weights))])
+    planes = shown[state.owner] - state.features
+    proximity = state.proximity or _first_proximity(problem, planes, state.mass)
+    allowed = BALANCED * tol * abs(state.objective) / len(problem.examples)
+    mass, reserve = state.mass.copy(), state.reserve.copy()
+    weights = _solve(problem, state, planes, mass, proximity, allowed)[0]
+    lower = state.lower_bound
+    values = planes @ weights + state.losses
+    constant, linear, curvature = _quadratic(problem)
+    model = constant + float(linear @ weights + 0.5 * curvature @ weights**2)
+    model += sum(float(values[state.owner == k].max()) for k in np.unique(state.owner))
+    predicted = max(state.objective - model, 0.0)
+    for own, pull in ((mass, None), (reserve, proximity / BOUND_REACH)):
+        if pull is not None:
+            if predicted > 10.0 * tol * abs(state.objective):
+                continue
+            _solve(problem, state, planes, own, pull, allowed)
+        slope = linear + own @ planes
+        bound = constant + terrain.lowest(slope, state.objective) + float(own @ state.losses)
+        lower = max(lower, min(bound, state.objective))
+    stalled = state.stalled
+    if lower > state.lower_bound + 1e-4 * abs(state.objective):
+        stalled = 0
+    return replace(
+        state, weights=weights, predicted=predicted, proximity=proximity, lower_bound=lower,
+        mass=mass, reserve=reserve, stalled=stalled, age=state.age + 1,
+    )  # fmt: skip
+
+
+def _quadratic(problem: Problem) -> tuple[float, Floats, Floats]:
+    """The part of the regulariser that the master problem takes as it is; the rest is in planes."""
+    nothing = np.zeros(problem.n_weights)
+    return problem.terrain.quadratic or (0.0, nothing, nothing)
+
+
+def _first_proximity(problem: Problem, planes: Floats, mass: Floats) -> float:
+    """A pull under which the first step changes the weights by about half of what they are."""
+    slope = _quadratic(problem)[1] + mass @ planes
+    return max(2.0 * float(problem.scale @ np.abs(slope)) / float(problem.scale.sum()), 1e-12)
+
+
+def _solve(
+    problem: Problem, state: PlanesState, planes: Floats, mass: Floats, proximity: float, allowed: float
+) -> tuple[Floats, Floats]:
+    """Weights and slope for a pull to the best weights; ``mass`` changes in place."""
+    terrain = problem.terrain
+    pull = proximity / problem.scale
+    _, linear, curvature = _quadratic(problem)
+    inverse = 1.0 / (curvature + pull)
+    middle = inverse * pull * state.best
+    order = np.argsort(state.owner, kind="stable")
+    n_owners = int(state.owner.max()) + 1
+    starts = np.searchsorted(state.owner[order], np.arange(n_owners + 1))
+    slope = linear + mass @ planes
+    box = (inverse, middle, terrain.lower, terrain.upper)
+    weights = kernels.balance(
+        planes, state.losses, order, starts, mass, slope, box, allowed, SWEEPS
+    )
+    return weights, slope

@@ -1,0 +1,1 @@
+"""Parallel: the same results whatever computes them."""
