@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Compare": "likewise.geometry.features",
     "ExemplarClusterer": "likewise.estimators.exemplar",
+    "ExemplarLearner": "likewise.estimators.exemplar_learner",
     "errors": "likewise.errors",
     "load": "likewise.persistence.format",
     "metrics": "likewise.metrics",
@@ -24,6 +25,7 @@ _HOME = {
 __all__ = [
     "Compare",
     "ExemplarClusterer",
+    "ExemplarLearner",
     "__version__",
     "errors",
     "load",

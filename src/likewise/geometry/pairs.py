@@ -75,9 +75,23 @@ class ColumnPairs:
         # The mean of (z_p - z_q)^2 over all n^2 pairs is twice the variance.
         return 2.0 * self.rows.var(axis=0) * n / max(n - 1, 1)
 
+    def sums_within(self, shown: Indices) -> tuple[Array, float]:
+        """Sums of all features over the ordered pairs of one cluster, and the number of pairs."""
+        total, count = np.zeros(self.n_features), 0.0
+        for cluster in range(int(shown.max()) + 1):
+            rows = self.rows[shown == cluster]
+            # sum over pairs of (z_p - z_q)^2 is 2 m^2 times the variance.
+            total += 2.0 * len(rows) ** 2 * rows.var(axis=0)
+            count += len(rows) * (len(rows) - 1.0)
+        return total, count
+
     def scaled(self, factors: Array) -> ColumnPairs:
         """With every feature multiplied by a factor >= 0."""
         return ColumnPairs(self.rows * np.sqrt(factors))
+
+    def with_features(self, kept: NDArray[np.bool_]) -> ColumnPairs:
+        """Some of the features."""
+        return ColumnPairs(np.ascontiguousarray(self.rows[:, kept]))
 
     def restricted_to(self, items: Indices) -> ColumnPairs:
         """Some of the items."""
@@ -120,9 +134,22 @@ class StackedPairs:
         n = self.n_items
         return np.abs(self.stack).sum(axis=(1, 2)) / max(n * (n - 1), 1)
 
+    def sums_within(self, shown: Indices) -> tuple[Array, float]:
+        """Sums of all features over the ordered pairs of one cluster, and the number of pairs."""
+        total, count = np.zeros(self.n_features), 0.0
+        for cluster in range(int(shown.max()) + 1):
+            members = np.flatnonzero(shown == cluster)
+            total += np.abs(self.stack[:, members[:, None], members]).sum(axis=(1, 2))
+            count += len(members) * (len(members) - 1.0)
+        return total, count
+
     def scaled(self, factors: Array) -> StackedPairs:
         """With every feature multiplied by a factor."""
         return StackedPairs(self.stack * factors[:, None, None])
+
+    def with_features(self, kept: NDArray[np.bool_]) -> StackedPairs:
+        """Some of the features."""
+        return self if kept.all() else StackedPairs(self.stack[kept])
 
     def restricted_to(self, items: Indices) -> StackedPairs:
         """Some of the items."""

@@ -27,7 +27,9 @@ STATUS_REMEDIES = {
     "max_iter": "max_iter passes were made; allow more, or a larger tol",
     "stalled": "no step improves the objective any more, with a larger gap than asked for",
     "interrupted": "interrupted; these are the best weights so far",
-    "nonfinite": "a feature, regulariser or gradient was not finite; the last good weights are kept",
+    "nonfinite": (
+        "a feature, regulariser or gradient was not finite; the last good weights are kept"
+    ),
     "collapsed": "all weights shrank to zero; lower strength, or constrain the sum of the weights",
 }
 

@@ -1,14 +1,15 @@
 """The cutting planes of a proximal bundle: ``optimiser="auto"``.
 
 Every pass bounds the hinge of each example from above at the present weights, and from below, for
-all weights, by planes (`likewise.learners.violation`). The master problem finds the weights that are
-best under all planes seen, near the best weights so far where the regulariser is not strongly convex
-(Kiwiel, "Proximity control in bundle methods", 1990); its dual gives a lower bound on the objective,
-so the gap is known and training stops on it.
+all weights, by planes (`likewise.learners.violation`). The master problem finds the weights that
+are best under all planes seen, near the best weights so far where the regulariser is not strongly
+convex (Kiwiel, "Proximity control in bundle methods", 1990); its dual gives a lower bound on the
+objective, so the gap is known and training stops on it.
 
 Planes are kept as joint features and losses of the points that made them. They stay valid when the
-completion of an example changes, so rounds of completion and training, which komodakis2011 alternates
-in fig. 1, share them: a round ends when its gap is closed, and training when completions stay.
+completion of an example changes, so rounds of completion and training, which komodakis2011
+alternates in fig. 1, share them: a round ends when its gap is closed, and training when completions
+stay.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ COMPLETED_EVERY = 5
 class PlanesState:
     """Between two passes.
 
-    ``features``, ``losses``, ``owner``, ``mass``, ``reserve`` and ``idle`` have one entry per plane;
-    ``served_by``, ``prices`` and ``shown`` one per example.
+    ``features``, ``losses``, ``owner``, ``mass``, ``reserve`` and ``idle`` have one entry per
+    plane; ``served_by``, ``prices`` and ``shown`` one per example.
     """
 
     weights: Floats
@@ -101,8 +102,8 @@ class CuttingPlanes:
         )
         return PlanesState(
             weights=problem.start, best=problem.start, objective=np.inf, lower_bound=-np.inf,
-            predicted=np.inf, proximity=0.0, steps=FIRST_STEPS, stalled=0, age=0, round=1, status="",
-            served_by=served_by, prices=(), shown=_shown(problem, served_by),
+            predicted=np.inf, proximity=0.0, steps=FIRST_STEPS, stalled=0, age=0, round=1,
+            status="", served_by=served_by, prices=(), shown=_shown(problem, served_by),
             features=np.empty((0, n)), losses=none, owner=nothing, mass=none, reserve=none,
             idle=nothing,
         )  # fmt: skip
@@ -195,7 +196,8 @@ def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -
     kept = idle <= FORGOTTEN_AFTER
     counts = [len(v.losses) for v in found]
     owner = np.repeat(np.arange(len(found)), counts)
-    features, losses = np.vstack([v.features for v in found]), np.concatenate([v.losses for v in found])
+    features = np.vstack([v.features for v in found])
+    losses = np.concatenate([v.losses for v in found])
     if problem.terrain.quadratic is None:
         # The regulariser is one more owner: its plane at the present weights.
         gradient = problem.terrain.gradient(state.weights)
@@ -261,7 +263,12 @@ def _first_proximity(problem: Problem, planes: Floats, mass: Floats) -> float:
 
 
 def _solve(
-    problem: Problem, state: PlanesState, planes: Floats, mass: Floats, proximity: float, allowed: float
+    problem: Problem,
+    state: PlanesState,
+    planes: Floats,
+    mass: Floats,
+    proximity: float,
+    allowed: float,
 ) -> tuple[Floats, Floats]:
     """Weights and slope for a pull to the best weights; ``mass`` changes in place."""
     terrain = problem.terrain

@@ -1,4 +1,4 @@
-"""The one loop of all learners: it counts, checks, records, checkpoints and handles interruption."""
+"""The one loop of all learners: counts, checks, records, checkpoints, handles interruption."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ def run(
                 state = following
                 _record(history, state, before + time.perf_counter() - started)
                 if save is not None:
-                    save(to_arrays(state) | {f"history.{k}": np.array(v) for k, v in history.items()})
+                    past = {f"history.{name}": np.array(row) for name, row in history.items()}
+                    save(to_arrays(state) | past)
                 _tell(callbacks, stage, history, max_iter)
             status = state.status or "max_iter"
         except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """The projected subgradient method of komodakis2011, fig. 1: ``optimiser="subgradient"``.
 
-Weights and multipliers move together, with one step s_t for both, along the subgradient of the joint
-objective (28); every T rounds the exemplars are completed anew with the present weights. The
+Weights and multipliers move together, with one step s_t for both, along the subgradient of the
+joint objective (28); every T rounds the exemplars are completed anew with the present weights. The
 stochastic form looks at one example, drawn at random, in every iteration.
 
 Departures from the print, all of them errata (docs/papers/komodakis2011.md): steps are subtracted,
@@ -58,7 +58,12 @@ class SubgradientState:
 
 
 def parts_gradient(
-    model: Model, example: Example, served_by: Indices, weights: Floats, multipliers: Multipliers, step: float
+    model: Model,
+    example: Example,
+    served_by: Indices,
+    weights: Floats,
+    multipliers: Multipliers,
+    step: float,
 ) -> PartsGradient:
     """Minimise the parts of one example, and move its multipliers by a step."""
     costs = model.energy.potentials(example, weights)
@@ -82,7 +87,7 @@ class Subgradient:
 
     Parameters
     ----------
-    step : float or callable
+    step_rule : float or callable
         s_t: a number s for s / sqrt(t), or a function of t = 1, 2, ...
     rounds : int
         T, rounds of the subgradient method between completions.

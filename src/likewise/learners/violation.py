@@ -5,7 +5,9 @@ For weights w and the completed partition x of an example,
     hinge(w) = E(x; w) - min over x' of (E(x'; w) - Delta(x'))            komodakis2011, (14), (27)
 
 The relaxation bounds the minimum from below, hence the hinge from above; every point x' that it
-finds bounds the hinge from below, for all weights at once, by a plane: <phi(x) - phi(x'), w> + Delta(x').
+finds bounds the hinge from below, for all weights at once, by a plane:
+
+    <phi(x) - phi(x'), w> + Delta(x')
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ Indices = NDArray[np.intp]
 class Violation:
     """What one example says at some weights.
 
-    ``hinge`` is an upper bound of its loss; row i of ``features`` are the joint features of the i-th
-    point that violates the margin, ``losses[i]`` its loss. ``prices`` are where to go on next time.
+    ``hinge`` is an upper bound of its loss; row i of ``features`` are the joint features of the
+    i-th point that violates the margin, ``losses[i]`` its loss. ``prices`` are where to go on next
+    time.
     """
 
     hinge: float
@@ -44,7 +47,12 @@ def complete(energy: Any, example: Example, weights: Floats) -> Indices:
 
 
 def violation(
-    model: Any, example: Example, served_by: Indices, weights: Floats, prices: Floats | None, steps: int
+    model: Any,
+    example: Example,
+    served_by: Indices,
+    weights: Floats,
+    prices: Floats | None,
+    steps: int,
 ) -> Violation:
     """The worst points of one example.
 

@@ -2,7 +2,8 @@
 
 With planes <g_j, w> + h_j that belong to examples, the weights minimise
 
-    <b, w> + 1/2 sum_i c_i (w_i - m_i)^2 + sum over examples of max over its planes,  lower <= w <= upper
+    <b, w> + 1/2 sum_i c_i (w_i - m_i)^2 + sum over examples of max over its planes,
+    lower <= w <= upper,
 
 by ascent of the dual: every example spreads one unit of mass over its planes, and
 w_i = clip(m_i - (b_i + sum_j a_j g_ji) / c_i). Mass moves between the two planes of an example that

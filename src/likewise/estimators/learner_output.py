@@ -1,0 +1,194 @@
+"""What a fitted `ExemplarLearner` says: distances, partitions of new sets, explanations, a summary."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from likewise.errors import CertificateWarning, InputError, LikewiseWarning
+from likewise.estimators import learner_input as given
+from likewise.estimators.exemplar import ExemplarClusterer
+from likewise.estimators.exemplar_costs import summed_features
+from likewise.geometry import distance_matrix
+from likewise.geometry.paths import paths_between, paths_from
+from likewise.learners.base import STATUS_REMEDIES
+from likewise.learners.calibration import SizeLaw
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Sets beyond this many times the sizes seen are far away from them.
+FAR = 3.0
+# Opening costs are looked for that fit the clusters they lead to, this many times at most; and only
+# where a cost lower by this factor leads to the same clusters, so that the fit is no accident.
+FITS, LOWER = 8, 0.7
+# Shown in a summary.
+MOST_WEIGHTS = 12
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What every feature contributes to one distance, the largest first."""
+
+    contributions: dict[str, float]
+    distance: float
+
+    def __str__(self) -> str:
+        width = max((len(name) for name in self.contributions), default=0)
+        largest = max(map(abs, self.contributions.values()), default=0.0) or 1.0
+        lines = [
+            f"{name:<{width}}  {value:10.4g}  {'#' * round(40 * abs(value) / largest)}"
+            for name, value in self.contributions.items()
+        ]
+        return "\n".join([*lines, f"{'distance':<{width}}  {self.distance:10.4g}"])
+
+
+def learnt_distances(learner: Any, X: Any, Y: Any = None) -> Floats:
+    """d[p, q] of rows p of X and q of Y, as learnt."""
+    if given.is_precomputed(learner.features):
+        if Y is not None:
+            raise InputError("precomputed features have no second set: leave out Y.")
+        table = given.table_of(learner, X)
+        direct = summed_features(table, learner.weights_, is_fit=True)
+        return direct if learner.paths_ is None else paths_between(direct, learner.paths_)[0]
+    rows = given.table_of(learner, X)
+    others = rows if Y is None else given.table_of(learner, Y)
+    features = given.resolved(learner, len(others))
+
+    def matrix(first: Floats, second: Floats | None) -> Floats:
+        return distance_matrix(
+            features, first, learner.weights_, Y=second, n_jobs=learner.n_jobs
+        )
+
+    if learner.paths_ is None:
+        return matrix(rows, None if Y is None else others)
+    lengths, unit = paths_between(matrix(others, None), learner.paths_)
+    if Y is None:
+        return lengths
+    return paths_from(matrix(rows, others), lengths, learner.paths_, unit)
+
+
+def explained(learner: Any, X: Any, p: int, q: int) -> Explanation:
+    """What every feature contributes to the direct distance of row p from row q."""
+    n = given.n_rows(X)
+    for name, row in (("p", p), ("q", q)):
+        if not 0 <= int(row) < n:
+            raise InputError(f"{name} must be a row of X, from 0 to {n - 1}; got {row}.")
+    table = given.table_of(learner, X)
+    if given.is_precomputed(learner.features):
+        values = np.atleast_1d(table[p, q])
+    else:
+        features = given.resolved(learner, n)
+        roots = features.local_scales(table)
+        scales = None if roots is None else (roots[[p]], roots[[q]])
+        values = features.stack(table[[p]], table[[q]], scales=scales)[0, 0]
+    parts = learner.weights_ * values if p != q else np.zeros(len(learner.weights_))
+    order = np.argsort(-np.abs(parts), kind="stable")
+    names = learner.feature_names_
+    return Explanation({names[f]: float(parts[f]) for f in order}, float(parts.sum()))
+
+
+def grouped(learner: Any, X: Any, profile: Floats | float) -> Indices:
+    """The labels of one new set."""
+    sparse = issparse(X)
+    n = given.n_rows(X)
+    distances = X if sparse else learnt_distances(learner, X)
+    weights = learner.weights_ if sparse else None
+
+    def solve(cost: float) -> Indices:
+        opening = np.full(n, cost) * profile
+        clusterer = ExemplarClusterer(
+            "precomputed", weights, opening, solver="fast", random_state=0
+        )
+        labels: Indices = clusterer.cluster([distances])[0]
+        return labels
+
+    _warn_of_size(learner, n)
+    law = SizeLaw(learner.opening_factor_, learner.size_exponent_)
+    return self_consistent(solve, law, n, learner.n_clusters_seen_)
+
+
+def self_consistent(
+    solve: Callable[[float], Indices], law: SizeLaw, n: int, expected: float
+) -> Indices:
+    """Labels for an opening cost that fits the number of clusters to which it leads.
+
+    The first cost is that of the number of clusters that training sets had. With a cost of
+    factor * n / k, going on with the k that came out is descent of the total distance plus
+    factor * n * log(k), which is concave in k. Where clusters are not well separated, k would drift:
+    the first answer stays unless the last one is a fixed point that a lower cost does not move.
+    """
+    first = labels = solve(law.cost(n, expected))
+    if law.exponent == 0.0:
+        return first
+    k = _count(labels)
+    if abs(k - expected) < 0.5:
+        return first
+    for _ in range(FITS):
+        labels = solve(law.cost(n, k))
+        found = _count(labels)
+        if found == k:
+            stays = _count(solve(LOWER * law.cost(n, k))) == k
+            return labels if stays else first
+        k = found
+    return first
+
+
+def _count(labels: Indices) -> int:
+    return int(labels.max()) + 1
+
+
+def _warn_of_size(learner: Any, n: int) -> None:
+    least, most = learner.n_rows_seen_
+    varied = most >= 1.5 * least
+    if varied or learner.size_exponent_ == 0.0 or least / FAR <= n <= most * FAR:
+        return
+    warnings.warn(
+        f"a set of {n} rows differs much from the training sets ({least} to {most} rows): the "
+        f"opening cost was scaled by (rows per cluster) ** {learner.size_exponent_:g}, which could "
+        "not be learnt from sets of one size. Show sets of several sizes, or set size_exponent.",
+        LikewiseWarning,
+        stacklevel=5,
+    )
+
+
+def warn_of_status(learner: Any) -> None:
+    """Say so where the training ended early."""
+    if learner.status_ in ("max_iter", "interrupted", "nonfinite"):
+        warnings.warn(
+            f"{type(learner).__name__} stopped with status {learner.status_!r}: "
+            f"{STATUS_REMEDIES[learner.status_]}.",
+            CertificateWarning,
+            stacklevel=3,
+        )
+
+
+def summarised(learner: Any) -> str:
+    """What was learnt, as text."""
+    lines = [f"{type(learner).__name__}: {learner.status_} ({STATUS_REMEDIES[learner.status_]})"]
+    if learner.n_iter_:
+        lines.append(
+            f"  {learner.n_iter_} passes, objective {learner.objective_:.6g}, duality gap "
+            f"{learner.gap_:.2%}"
+        )
+    lines.append(f"  chosen: {learner.chosen_}; opening cost {learner.opening_cost_:.4g}")
+    table = learner.validation_
+    if table:
+        lines.append("  agreement with held-out clusters (adjusted Rand index):")
+        for name, score, error, chosen in zip(
+            table["candidate"], table["agreement"], table["standard_error"], table["chosen"],
+            strict=True,
+        ):  # fmt: skip
+            mark = "  <- chosen" if chosen else ""
+            lines.append(f"    {name:<52}{score:7.3f} +- {error:.3f}{mark}")
+    order = np.argsort(-np.abs(learner.weights_), kind="stable")[:MOST_WEIGHTS]
+    lines.append("  weights (largest first):")
+    lines += [f"    {learner.feature_names_[f]:<24}{learner.weights_[f]:12.5g}" for f in order]
+    left = len(learner.weights_) - len(order)
+    return "\n".join(lines + ([f"    ... and {left} more"] if left > 0 else []))

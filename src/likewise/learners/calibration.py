@@ -1,0 +1,135 @@
+"""Calibration: which opening cost makes the partitions of shown sets come out as shown.
+
+Opening costs follow a law of size, ``cost = c * (n / k) ** exponent`` for a set of n rows in k
+clusters: what a cluster saves grows with the rows that it serves, so a cost learnt on sets of 100
+rows is wrong for sets of 1,000. The law is fitted by the agreement (adjusted Rand index) of the
+decoded partitions with the shown ones, over a grid of factors c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score
+
+from likewise.decoders.exemplar import decode
+from likewise.parallel.local import map_in_order
+from likewise.potentials import AssignmentCosts
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Factors that are tried, in units of the mean distance of the set: from about every row on its own
+# to one cluster.
+FACTORS = np.geomspace(0.002, 3.0, 36)
+# Exponents that are tried where the shown clusters differ in size, the one to prefer at a tie first.
+EXPONENTS = (1.0, 0.75, 1.25, 0.5, 0.25, 0.0)
+# Agreements this close are a tie.
+TIED = 0.005
+# Mean cluster sizes must differ by this factor among sets for an exponent to be learnt.
+DIFFERENT = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class ShownSet:
+    """Distances of one set, by candidate, and the clusters that were shown of it.
+
+    ``profile`` is what the opening cost of each row is multiplied with: one unless learnt.
+    """
+
+    serve: Floats
+    shown: Indices
+    profile: Floats | float = 1.0
+
+    @property
+    def cluster_size(self) -> float:
+        """Rows per shown cluster."""
+        return len(self.shown) / (int(self.shown.max()) + 1)
+
+
+@dataclass(frozen=True)
+class SizeLaw:
+    """``cost(n, k) = factor * (n / k) ** exponent``."""
+
+    factor: float
+    exponent: float
+
+    def cost(self, n: float, k: float) -> float:
+        """The opening cost for n rows in k clusters."""
+        return self.factor * (n / max(k, 1.0)) ** self.exponent
+
+
+def agreement(part: ShownSet, costs: Floats) -> Floats:
+    """The adjusted Rand index of the partitions for several opening costs with the shown one."""
+    scores = np.empty(len(costs))
+    for i, cost in enumerate(costs):
+        opening = np.full(len(part.shown), cost) * part.profile
+        found = decode(AssignmentCosts(part.serve.T, opening), solver="fast").partition
+        scores[i] = adjusted_rand_score(part.shown, found.labels)
+    return scores
+
+
+def agreements(
+    sets: Sequence[ShownSet], factors: Floats, exponent: float = 1.0, n_jobs: int | None = None
+) -> Floats:
+    """The mean agreement over sets for every factor."""
+    tasks = [(part, factors * part.cluster_size**exponent) for part in sets]
+    return np.mean(map_in_order(agreement, tasks, n_jobs), axis=0)
+
+
+def smoothed(curve: Floats) -> Floats:
+    """A curve over the grid, averaged with its neighbours: single lucky factors do not win."""
+    padded = np.pad(curve, 1, mode="edge")
+    return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
+
+
+def best_factor(factors: Floats, curve: Floats) -> tuple[float, float]:
+    """The factor of best smoothed agreement, in the middle of equally good ones, and that value."""
+    values = smoothed(curve)
+    good = np.flatnonzero(values >= values.max() - 1e-9)
+    # The first stretch of neighbours that are equally good.
+    stretch = good[: np.argmax(np.append(np.diff(good) > 1, True)) + 1]
+    return float(factors[stretch[len(stretch) // 2]]), float(values.max())
+
+
+def fit_law(
+    sets: Sequence[ShownSet],
+    unit: float,
+    exponent: float | None,
+    n_jobs: int | None = None,
+    noticed: Callable[[str], None] | None = None,
+) -> tuple[SizeLaw, float]:
+    """The law of size that suits the sets, and the agreement it reaches.
+
+    Parameters
+    ----------
+    sets : sequence of ShownSet
+        What was shown.
+    unit : float
+        The mean distance, which factors are relative to.
+    exponent : float or None
+        None learns it where the shown clusters differ in size, and takes 1 where they do not.
+    n_jobs : int or None
+        Workers for the sets.
+    noticed : callable or None
+        Told what is being tried.
+    """
+    sizes = np.array([part.cluster_size for part in sets])
+    varied = len(sets) > 1 and sizes.max() >= DIFFERENT * sizes.min()
+    tried = EXPONENTS if exponent is None and varied else (1.0 if exponent is None else exponent,)
+    best: tuple[SizeLaw, float] | None = None
+    typical = float(np.exp(np.log(sizes).mean()))
+    for power in tried:
+        if noticed is not None:
+            noticed(f"opening cost ~ (cluster size) ** {power:g}")
+        # At the typical size every exponent sees the same costs.
+        factors = FACTORS * unit * typical ** (1.0 - power)
+        factor, value = best_factor(factors, agreements(sets, factors, power, n_jobs))
+        if best is None or value > best[1] + TIED:
+            best = SizeLaw(factor, power), value
+    if best is None:
+        raise ValueError("no exponent to try")
+    return best
