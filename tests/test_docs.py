@@ -39,7 +39,7 @@ PAGES = sorted(
     ]
 )
 # Commands whose options are checked, but which take too long for a page, or need a screen.
-NOT_RUN = {"demo"}
+NOT_RUN = {"demo", "reproduce"}
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 

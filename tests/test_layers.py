@@ -23,6 +23,7 @@ LAYERS = (
     {"energies", "losses", "decoders"},
     {"learners", "parallel"},
     {"estimators", "datasets", "persistence", "plots"},
+    {"experiments"},
     {"app", "__main__"},
 )
 RANK = {unit: rank for rank, units in enumerate(LAYERS) for unit in units}

@@ -164,3 +164,37 @@ def inspect(
     from likewise.app.tasks import run_inspect
 
     terminal.show(run_inspect(model), json)
+
+
+@app.command(
+    help="Run an experiment, and put what is claimed beside what comes out.\n\n"
+    "Writes the measurements (CSV), a report (JSON) and a figure. What has been computed is kept, "
+    "so after Ctrl-C the same command goes on where it stopped."
+)
+def reproduce(
+    *,
+    name: options.ExperimentArgument = None,
+    list_them: options.ListThem = False,
+    out: options.ResultFolder = Path("results"),
+    quick: options.Quick = False,
+    seeds: options.Seeds = None,
+    jobs: options.Processes = None,
+    fresh: options.Fresh = False,
+    json: options.Json = False,
+) -> None:
+    """Run ``likewise reproduce``."""
+    if name is None and not list_them:
+        raise typer.BadParameter("name an experiment; --list shows them", param_hint="NAME")
+
+    from likewise.app import reproduce as tasks
+    from likewise.app import terminal
+
+    if name is None or list_them:
+        tasks.show(tasks.list_experiments(), json)
+        return
+    request = tasks.ReproduceRequest(
+        name=name.value, out=out, quick=quick, seeds=seeds, jobs=jobs, fresh=fresh
+    )
+    with terminal.ProgressBar(hidden=json) as bar:
+        report = tasks.run_reproduce(request, bar.show_stage)
+    tasks.show(report, json)

@@ -20,6 +20,14 @@ class Solver(StrEnum):
     exact = "exact"
 
 
+class ExperimentName(StrEnum):
+    """What ``likewise reproduce`` knows; named here so that ``--help`` loads nothing else."""
+
+    komodakis_synthetic = "komodakis-synthetic"
+    unseen_classes = "unseen-classes"
+    transfer = "transfer"
+
+
 def words(text: str | None) -> tuple[str, ...] | None:
     """Split a list that is separated by commas."""
     return None if text is None else tuple(word.strip() for word in text.split(","))
@@ -134,4 +142,24 @@ PictureFile = Annotated[
 ]
 ModelFile = Annotated[
     Path | None, typer.Option(help="Save the fitted model to this .likewise file.")
+]
+
+# reproduce
+ExperimentArgument = Annotated[
+    ExperimentName | None,
+    typer.Argument(metavar="NAME", help="Which experiment; --list names them."),
+]
+ListThem = Annotated[bool, typer.Option("--list", help="Name the experiments, and stop.")]
+ResultFolder = Annotated[
+    Path,
+    typer.Option(help="Folder for the results. A run that was interrupted goes on from there."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Small sets and few seeds: under a minute.")]
+Seeds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Runs of everything; each experiment has numbers of its own."),
+]
+Processes = Annotated[int | None, typer.Option("--jobs", help="Processes; -1 uses all.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Compute all again, also what is in the folder.")
 ]
