@@ -43,6 +43,7 @@ SIGNATURES = {
         {"features": "sqeuclidean", "weights": None, "opening_cost": "median"},
         {
             "candidates": None,
+            "paths": None,
             "solver": "auto",
             "gap": 1e-6,
             "time_limit": None,

@@ -128,8 +128,8 @@ class LinkedCosts:
 class AugmentedCosts:
     """Assignment costs minus a loss that is kept per shown cluster.
 
-    The energy is that of the assignment costs ``(serve, opening)``, plus ``first_opening`` for every
-    shown cluster in which an exemplar is, plus a constant. What `likewise.losses` folds into
+    The energy is that of the assignment costs ``(serve, opening)``, plus ``first_opening`` for
+    every shown cluster in which an exemplar is, plus a constant. What `likewise.losses` folds into
     `AssignmentCosts`; also defined between partitions, where the relaxation lives.
 
     Parameters

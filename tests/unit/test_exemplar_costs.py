@@ -42,7 +42,8 @@ class TestRows:
         geometry = geometry_of(rows)
         weight = np.random.default_rng(1).integers(1, 4, size=12).astype(float)
         units = units_for_rows(geometry, 2.0, weight)
-        costs, used = dense_costs(geometry, units, 2.0)
+        found = dense_costs(geometry, units, 2.0)
+        costs, used = found.potentials, found.opening_cost
         own = rows[units.row_of]
         expected = np.array(distances.matrix(distances.sqeuclidean, own, own))
         np.testing.assert_allclose(costs.service, units.weight[:, None] * expected, rtol=1e-12)
@@ -54,15 +55,16 @@ class TestRows:
         counts = np.random.default_rng(2).integers(0, 4, size=12).astype(float)
         present = counts > 0
         units = units_for_rows(geometry_of(rows[present]), "median", counts[present])
-        _, used = dense_costs(geometry_of(rows[present]), units, "median")
+        used = dense_costs(geometry_of(rows[present]), units, "median").opening_cost
         d = np.array(distances.matrix(distances.sqeuclidean, rows, rows))
         assert used == pytest.approx(naive.median_of_repeated(d, counts.astype(int)), rel=1e-12)
         whole, same = units_for_rows(geometry, "median", None), np.ones(12, dtype=int)
-        assert dense_costs(geometry, whole, "median")[1] == naive.median_of_repeated(d, same)
+        used = dense_costs(geometry, whole, "median").opening_cost
+        assert used == naive.median_of_repeated(d, same)
 
     def test_symmetric_distances_are_not_copied(self, rows: np.ndarray):
         geometry = geometry_of(rows + np.arange(12)[:, None])
-        costs, _ = dense_costs(geometry, units_for_rows(geometry, 1.0, None), 1.0)
+        costs = dense_costs(geometry, units_for_rows(geometry, 1.0, None), 1.0).potentials
         # The search reads the transpose, candidate by candidate: it is contiguous.
         assert costs.service.T.flags.c_contiguous
 
@@ -70,7 +72,7 @@ class TestRows:
         geometry = geometry_of(rows, difference)
         weight = np.arange(1.0, 13.0)
         units = units_for_rows(geometry, 1.0, weight)
-        costs, _ = dense_costs(geometry, units, 1.0)
+        costs = dense_costs(geometry, units, 1.0).potentials
         assert len(units) == 12
         own = rows[units.row_of]
         expected = units.weight[:, None] * (own[None, :, 0] - own[:, None, 0])
@@ -97,7 +99,7 @@ class TestRows:
         X = np.random.default_rng(3).normal(size=(300, 2))
         geometry = geometry_of(X)
         units = units_for_rows(geometry, "median", None)
-        exact = dense_costs(geometry, units, "median")[1]
+        exact = dense_costs(geometry, units, "median").opening_cost
         assert estimated_median(geometry, units, seed=0) == exact
         monkeypatch.setattr(exemplar_costs, "MEDIAN_SAMPLE", 100)
         estimate = estimated_median(geometry, units, seed=0)
@@ -111,8 +113,8 @@ class TestPrecomputed:
         rng = np.random.default_rng(4)
         d, opening, weight = rng.normal(size=(7, 7)), rng.random(7), rng.integers(0, 3, size=7)
         given = Precomputed(d)
-        costs, units, used = precomputed_costs(given, opening, weight.astype(float))
-        rows = units.row_of
+        found = precomputed_costs(given, opening, weight.astype(float))
+        costs, used, rows = found.potentials, found.opening_cost, found.units.row_of
         assert set(rows.tolist()) == set(np.flatnonzero(weight).tolist())
         expected = d[np.ix_(rows, rows)] * weight[rows, None]
         np.fill_diagonal(expected, 0.0)
@@ -127,17 +129,18 @@ class TestPrecomputed:
         np.fill_diagonal(d, np.nan)
         times = np.ones(6, dtype=int) if weight is None else np.array(weight)
         weights = None if weight is None else times.astype(float)
-        used = precomputed_costs(Precomputed(d), "median", weights)[2]
+        used = precomputed_costs(Precomputed(d), "median", weights).opening_cost
         # Repeated items are at distance zero of each other.
         assert used == naive.median_of_repeated(np.nan_to_num(d), times)
 
     def test_the_median_of_stored_pairs(self):
         d = sparse.csr_array(([1.0, 5.0, 2.0], ([0, 1, 2], [1, 2, 0])), shape=(3, 3))
         given = Precomputed(d, np.zeros(3, dtype=bool))
-        assert precomputed_costs(given, "median", None)[2] == 2.0
-        assert precomputed_costs(given, "median", np.array([1.0, 4.0, 2.0]))[2] == 5.0
+        assert precomputed_costs(given, "median", None).opening_cost == 2.0
+        weight = np.array([1.0, 4.0, 2.0])
+        assert precomputed_costs(given, "median", weight).opening_cost == 5.0
         alone = Precomputed(sparse.csr_array((2, 2)), np.ones(2, dtype=bool))
-        assert precomputed_costs(alone, "median", None)[2] == 0.0
+        assert precomputed_costs(alone, "median", None).opening_cost == 0.0
 
     def test_sparse_costs_in_the_order_of_units(self):
         rng = np.random.default_rng(6)
@@ -146,8 +149,8 @@ class TestPrecomputed:
         d[np.arange(6), (np.arange(6) + 1) % 6] = 0.5
         weight = np.array([1.0, 2, 1, 3, 1, 1])
         given = Precomputed(sparse.csr_array(d), np.zeros(6, dtype=bool))
-        costs, units, _ = precomputed_costs(given, 1.0, weight)
-        rows = units.row_of
+        found = precomputed_costs(given, 1.0, weight)
+        costs, rows = found.potentials, found.units.row_of
         expected = d[np.ix_(rows, rows)] * weight[rows, None]
         np.testing.assert_array_equal(costs.service.toarray(), expected)
         assert costs.service.has_sorted_indices
@@ -161,7 +164,7 @@ class TestPrecomputed:
         ):
             precomputed_costs(Precomputed(d, np.zeros(3, dtype=bool)), 1.0, weight)
         alone = Precomputed(d, np.array([True, False, True]))
-        assert len(precomputed_costs(alone, 1.0, weight)[1]) == 2
+        assert len(precomputed_costs(alone, 1.0, weight).units) == 2
 
 
 def test_opening_costs():

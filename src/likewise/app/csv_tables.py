@@ -38,27 +38,37 @@ def read_csv(
     path: Path, columns: Sequence[str] | None, header: bool | None
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Names and numbers of the chosen columns; see ``tables.read_table``."""
-    polars = import_polars()
-    first = [text.strip() for text in _first_record(path)]
-    _check_first_line(path, first, header)
-    named = header is not False
-    names = first if named else [f"column_{i + 1}" for i in range(len(first))]
+    names = column_names(path, header)
     chosen = choose_columns(path, names, columns)
-    try:
-        frame = polars.read_csv(path, has_header=named, infer_schema=False)
-    except polars.exceptions.ComputeError:
-        _refuse_longer_record(path, len(first))
-        raise
-    frame = _without_trailing_blank_lines(frame)
-    place = Place(path, lambda row: _line_of(path, row + named))
+    frame, place = read_texts(path, names, header)
     cells = {name: frame.to_series(i) for i, name in chosen.items()}
     if columns is None:
-        refuse_text(path, names, _text_columns(cells, place))
-    values = [_numbers(column, place, name) for name, column in cells.items()]
+        refuse_text(path, names, text_columns(cells, place))
+    values = [to_numbers(column, place, name) for name, column in cells.items()]
     return list(cells), stacked(values, frame.height)
 
 
-def _text_columns(cells: dict[str, pl.Series], place: Place) -> dict[str, str]:
+def column_names(path: Path, header: bool | None) -> list[str]:
+    """Names of all columns, from the first line or by position."""
+    first = [text.strip() for text in _first_record(path)]
+    _check_first_line(path, first, header)
+    return first if header is not False else [f"column_{i + 1}" for i in range(len(first))]
+
+
+def read_texts(path: Path, names: list[str], header: bool | None) -> tuple[pl.DataFrame, Place]:
+    """All cells as text, and how to name them."""
+    polars = import_polars()
+    named = header is not False
+    try:
+        frame = polars.read_csv(path, has_header=named, infer_schema=False)
+    except polars.exceptions.ComputeError:
+        _refuse_longer_record(path, len(names))
+        raise
+    place = Place(path, lambda row: _line_of(path, row + named))
+    return _without_trailing_blank_lines(frame), place
+
+
+def text_columns(cells: dict[str, pl.Series], place: Place) -> dict[str, str]:
     """Columns in which most of what is not missing is not a number, with the first such cell."""
     polars = import_polars()
     found = {}
@@ -72,7 +82,7 @@ def _text_columns(cells: dict[str, pl.Series], place: Place) -> dict[str, str]:
     return found
 
 
-def _numbers(column: pl.Series, place: Place, name: str) -> NDArray[np.float64]:
+def to_numbers(column: pl.Series, place: Place, name: str) -> NDArray[np.float64]:
     """A column of texts as numbers."""
     polars = import_polars()
     texts = column.str.strip_chars()

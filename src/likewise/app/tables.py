@@ -120,7 +120,7 @@ def read_table(
         )
     if header is not None and read is not read_csv:
         raise DataFileError(f"{path} is not a CSV file: leave out --header and --no-header.")
-    with _explained(path):
+    with explained(path):
         if path.stat().st_size == 0:
             raise DataFileError(f"{path} is empty (0 bytes); it needs at least one row of numbers.")
         names, values = read(path, columns, header)
@@ -189,7 +189,7 @@ def _damaged(path: Path, error: BaseException) -> DataFileError:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn the errors of the file system and of the readers into one clear line."""
     try:
         yield

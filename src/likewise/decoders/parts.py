@@ -1,9 +1,9 @@
 """Dual decomposition of augmented exemplar costs, komodakis2011 section 4.
 
 The energy is split into one part per item and one per shown cluster, each of which is minimised in
-closed form. Multipliers that add up to zero leave the sum of the parts as it is, so the sum of their
-minima is a lower bound of the energy, and its maximum over the multipliers is the value of the
-linear relaxation.
+closed form. Multipliers that add up to zero leave the sum of the parts as it is, so the sum of
+their minima is a lower bound of the energy, and its maximum over the multipliers is the value of
+the linear relaxation.
 """
 
 from __future__ import annotations

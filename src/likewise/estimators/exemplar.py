@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -24,13 +23,11 @@ from likewise.estimators.exemplar_costs import summed_features
 from likewise.estimators.exemplar_sets import (
     Outcome,
     SearchOptions,
-    cheapest_exemplar,
-    nearest_exemplar,
     partition_precomputed,
     partition_rows,
 )
+from likewise.estimators.new_rows import compare_new, features_of, is_precomputed, label_new
 from likewise.estimators.row_links import row_links
-from likewise.geometry import PairFeatures, distance_matrix, resolve_features
 from likewise.validation import (
     Precomputed,
     as_sets,
@@ -39,6 +36,12 @@ from likewise.validation import (
     validate_rows,
     validate_sample_weight,
 )
+
+# Attributes that only some fits set.
+_PLACES = (
+    "exemplar_rows_", "reference_rows_", "waypoints_", "waypoint_rows_", "path_lengths_",
+    "path_step_",
+)  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +77,12 @@ class ExemplarClusterer(
         None considers all pairs and needs 16 n^2 bytes. A number k keeps the k nearest neighbours
         of every row, beside global candidates for clusters larger than that, and scales to
         millions of rows.
+    paths : float, default=None
+        A number from 1 on replaces d by path distances: the least sum of ``d ** paths`` over the
+        steps of a path through other rows, divided by its median over pairs of rows. Clusters may
+        then have any shape; 2 is a good start. ``opening_cost`` is in these units, ``"median"`` is
+        1.0. Takes O(n^3) time, which ``time_limit`` does not cut short, and all pairs, none of them
+        negative.
     solver : {"auto", "fast", "exact"}, default="auto"
         ``"fast"`` is a local search with a bound, ``"auto"`` searches until neither the answer nor
         the bound improves, ``"exact"`` then proves the optimum by mixed-integer programming or
@@ -100,6 +109,13 @@ class ExemplarClusterer(
         Rows that are exemplars; ``exemplars_[labels_]`` is each row's exemplar.
     exemplar_rows_ : array of shape (k, p)
         Their features (not for precomputed distances).
+    waypoints_ : array of shape (m,)
+        With ``paths``: the rows that paths from new rows may go through, those of positive weight
+        without repetitions; ``waypoint_rows_`` (m, p) are their features.
+    path_lengths_ : array of shape (m, k)
+        With ``paths``: path distances from them to the exemplars.
+    path_step_ : float
+        With ``paths``: the step whose power is 1 in the units of path distances.
     n_clusters_ : int
         The number of clusters.
     energy_ : float
@@ -147,6 +163,7 @@ class ExemplarClusterer(
         opening_cost: Any = "median",
         *,
         candidates: int | None = None,
+        paths: float | None = None,
         solver: str = "auto",
         gap: float = 1e-6,
         time_limit: float | None = None,
@@ -158,6 +175,7 @@ class ExemplarClusterer(
         self.weights = weights
         self.opening_cost = opening_cost
         self.candidates = candidates
+        self.paths = paths
         self.solver = solver
         self.gap = gap
         self.time_limit = time_limit
@@ -209,14 +227,13 @@ class ExemplarClusterer(
         self.opening_cost_ = outcome.opening_cost
         self.n_iter_ = outcome.solution.n_iter
         self.history_ = outcome.solution.history
-        if not self._is_precomputed():
-            self._remember_rows(validate_rows(self, X, reset=False), sample_weight)
+        self._remember_places(outcome, X, sample_weight)
         if self.status_ in CUT_SHORT:
             self._warn(self.status_, self.gap_)
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Give every new row the label of its nearest exemplar.
+        """Give every new row the label of its nearest exemplar, through fitted rows on `paths`.
 
         Parameters
         ----------
@@ -229,16 +246,12 @@ class ExemplarClusterer(
             -1 only for a row of a sparse X without entry at an exemplar.
         """
         check_is_fitted(self)
-        if self._is_precomputed():
-            return cheapest_exemplar(self._precomputed_to_exemplars(X))
-        rows, features = self._new_rows(X)
-        return nearest_exemplar(
-            features, features.resolve_weights(self.weights), rows, self.exemplar_rows_,
-            self._new_scales(features, rows), self.n_jobs,
-        )  # fmt: skip
+        return label_new(self, X)
 
     def transform(self, X: Any) -> Floats:
         """Distances from every row to every exemplar, in the order of ``exemplars_``.
+
+        With `paths`, path distances through the fitted rows.
 
         Parameters
         ----------
@@ -251,19 +264,7 @@ class ExemplarClusterer(
             Infinite where a sparse X has no entry.
         """
         check_is_fitted(self)
-        if self._is_precomputed():
-            costs = self._precomputed_to_exemplars(X)
-            if not sparse.issparse(costs):
-                return costs
-            entries = sparse.coo_array(costs)
-            dense = np.full(entries.shape, np.inf)
-            dense[entries.row, entries.col] = entries.data
-            return dense
-        rows, features = self._new_rows(X)
-        return distance_matrix(
-            features, rows, self.weights, Y=self.exemplar_rows_,
-            scales=self._new_scales(features, rows), n_jobs=self.n_jobs,
-        )  # fmt: skip
+        return compare_new(self, X)
 
     def cluster(self, X: Any, groups: Any = None) -> Any:
         """Partition one or many new sets, each jointly; the fitted state stays as it is.
@@ -280,7 +281,7 @@ class ExemplarClusterer(
         labels : array of shape (n,), or list of arrays
             Labels of every set, from 0 on in each.
         """
-        precomputed = self._is_precomputed()
+        precomputed = is_precomputed(self)
         sets, restore = as_sets(X, groups, square=precomputed)
         costs: list[Any] = [self.opening_cost] * len(sets)
         if groups is not None and np.ndim(self.opening_cost) == 1:
@@ -310,7 +311,7 @@ class ExemplarClusterer(
     ) -> Outcome:  # fmt: skip
         """Check the input and partition one set; ``gate`` records the columns of X."""
         min_rows = 2 if gate is self else 1
-        if self._is_precomputed():
+        if is_precomputed(self):
             given = validate_precomputed(gate, X, reset=True)
             n = given.costs.shape[0]
             if n < min_rows:
@@ -326,7 +327,7 @@ class ExemplarClusterer(
                 options, links=row_links(n, *links, weights),
             )  # fmt: skip
         rows = validate_rows(gate, X, reset=True, min_rows=min_rows)
-        features = gate._resolved_features()
+        features = features_of(gate)
         weights = validate_sample_weight(weight, len(rows))
         return partition_rows(
             rows, features, features.resolve_weights(self.weights),
@@ -336,7 +337,7 @@ class ExemplarClusterer(
 
     def _options(self) -> SearchOptions:
         options = SearchOptions.of(self)
-        if options.candidates is not None and self._is_precomputed():
+        if options.candidates is not None and is_precomputed(self):
             raise InputError(
                 f"candidates={options.candidates!r} picks nearest neighbours of rows, but features="
                 "'precomputed' gives the pairs already. Pass a SciPy sparse array of the pairs to "
@@ -344,35 +345,23 @@ class ExemplarClusterer(
             )
         return options
 
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.features, str) and self.features == "precomputed"
-
-    def _resolved_features(self) -> PairFeatures:
-        return resolve_features(
-            self.features, self.n_features_in_, getattr(self, "feature_names_in_", None)
-        )
-
-    def _precomputed_to_exemplars(self, X: Any) -> Any:
-        given = validate_precomputed(self, X, reset=False)
-        return summed_features(given.costs[:, self.exemplars_], self.weights, is_fit=False)
-
-    def _new_rows(self, X: Any) -> tuple[Floats, PairFeatures]:
-        rows = validate_rows(self, X, reset=False)
-        features = self._resolved_features()
-        features.check(rows)
-        return rows, features
-
-    def _new_scales(self, features: PairFeatures, rows: Floats) -> tuple[Floats, Floats] | None:
-        if not features.needs_scales:
-            return None
-        scales = features.local_scales(rows, self.reference_rows_, n_jobs=self.n_jobs)
-        own = features.local_scales(self.exemplar_rows_, self.reference_rows_, n_jobs=self.n_jobs)
-        return None if scales is None or own is None else (scales, own)
-
-    def _remember_rows(self, rows: Floats, sample_weight: Any) -> None:
+    def _remember_places(self, outcome: Outcome, X: Any, sample_weight: Any) -> None:
         """What predict compares new rows with."""
+        for name in _PLACES:
+            if hasattr(self, name):
+                delattr(self, name)
+        waypoints = outcome.waypoints
+        if waypoints is not None:
+            self.waypoints_ = waypoints.items
+            self.path_lengths_ = waypoints.lengths
+            self.path_step_ = waypoints.step
+        if is_precomputed(self):
+            return
+        rows = validate_rows(self, X, reset=False)
         self.exemplar_rows_ = rows[self.exemplars_].copy()
-        if self._resolved_features().needs_scales:
+        if waypoints is not None:
+            self.waypoint_rows_ = rows[waypoints.items]
+        if features_of(self).needs_scales:
             weight = validate_sample_weight(sample_weight, len(rows))
             self.reference_rows_ = (rows if weight is None else rows[weight > 0]).copy()
 
@@ -390,7 +379,7 @@ class ExemplarClusterer(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed()
-        tags.input_tags.sparse = self._is_precomputed()
+        tags.input_tags.pairwise = is_precomputed(self)
+        tags.input_tags.sparse = is_precomputed(self)
         tags.transformer_tags.preserves_dtype = []
         return tags

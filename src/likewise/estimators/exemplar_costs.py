@@ -14,6 +14,7 @@ from likewise.arrays.blocks import require_memory, row_blocks
 from likewise.arrays.finite import first_nonfinite
 from likewise.arrays.random import stream
 from likewise.errors import InputError
+from likewise.estimators.exemplar_paths import PathUnit, refuse_sparse, replace_by_paths
 from likewise.estimators.medians import pair_median, weighted_median
 from likewise.estimators.units import Units, units_of_costs, units_of_rows
 from likewise.geometry import PairFeatures, combine_stack, distance_matrix
@@ -23,6 +24,7 @@ from likewise.supervision import Links
 from likewise.validation import Precomputed
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 OpeningCost = Literal["median"] | float | Floats
 
 # Beyond this many units the median distance is estimated from this many of them, drawn at random.
@@ -47,7 +49,7 @@ class RowGeometry:
         features.check(X)
         return cls(X, features, weights, features.local_scales(X, n_jobs=n_jobs), n_jobs)
 
-    def restricted_to(self, rows: NDArray[np.intp]) -> RowGeometry:
+    def restricted_to(self, rows: Indices) -> RowGeometry:
         """Some of the rows, with the scales that they have among all."""
         scales = None if self.scales is None else self.scales[rows]
         return RowGeometry(self.X[rows], self.features, self.weights, scales, self.n_jobs)
@@ -65,6 +67,28 @@ class RowGeometry:
         return self.features.zero_on_identical and self.features.nonnegative(self.weights)
 
 
+@dataclass(frozen=True)
+class SetCosts:
+    """The potentials of one set, what they are about, and the opening cost that was used.
+
+    Attributes
+    ----------
+    potentials : AssignmentCosts
+        Of the units.
+    units : Units
+        Which rows they stand for.
+    opening_cost : float or array
+        In numbers.
+    paths : PathUnit or None, default=None
+        The unit of path distances, where the distances are such.
+    """
+
+    potentials: AssignmentCosts
+    units: Units
+    opening_cost: float | Floats
+    paths: PathUnit | None = None
+
+
 def units_for_rows(
     geometry: RowGeometry,
     opening: OpeningCost,
@@ -80,28 +104,40 @@ def units_for_rows(
 
 
 def dense_costs(
-    geometry: RowGeometry, units: Units, opening: OpeningCost
-) -> tuple[AssignmentCosts, float | Floats]:
-    """Potentials over all pairs of units, and the opening cost that was used."""
+    geometry: RowGeometry,
+    units: Units,
+    opening: OpeningCost,
+    *,
+    power: float | None = None,
+    rows: Indices | None = None,
+) -> SetCosts:
+    """Potentials over all pairs of units; with ``power``, of path distances.
+
+    ``rows`` says what messages call the rows of the geometry.
+    """
     n = len(units)
     # The distances, and the copy that the search reads candidate by candidate; the median needs a
-    # copy too. Costs below zero are shifted in one more.
-    may_shift = not geometry.features.nonnegative(geometry.weights)
+    # copy too. Costs below zero are shifted in one more; path distances never are.
+    may_shift = power is None and not geometry.features.nonnegative(geometry.weights)
     require_memory(
         (24 if may_shift else 16) * n * n,
         f"Exemplar clustering of {n} distinct rows over all pairs",
-        "pass candidates=20 to keep the 20 nearest neighbours of every row instead",
+        "pass candidates=20 to keep the 20 nearest neighbours of every row instead"
+        if power is None
+        else "pass fewer rows, because paths needs all pairs",
     )
     distances = geometry.restricted_to(units.row_of).distances()
-    used = settled(opening, lambda: pair_median(distances, units.weight))
+    named = units.row_of if rows is None else rows[units.row_of]
+    paths = None if power is None else replace_by_paths(distances, units.weight, power, named)
+    used = _settled(opening, distances, units, paths)
     if geometry.features.symmetric:
         # The transpose of the transpose: the search reads this memory as it is.
         if units.weighted:
             distances *= units.weight
-        return AssignmentCosts(distances.T, opening_of(used, units)), used
+        return SetCosts(AssignmentCosts(distances.T, opening_of(used, units)), units, used, paths)
     if units.weighted:
         distances *= units.weight[:, None]
-    return AssignmentCosts(distances, opening_of(used, units)), used
+    return SetCosts(AssignmentCosts(distances, opening_of(used, units)), units, used, paths)
 
 
 def precomputed_costs(
@@ -109,9 +145,13 @@ def precomputed_costs(
     opening: OpeningCost,
     sample_weight: Floats | None,
     links: Links | None = None,
-) -> tuple[AssignmentCosts, Units, float | Floats]:
-    """Potentials of costs that the user computed, with their units and the opening cost used."""
+    *,
+    power: float | None = None,
+) -> SetCosts:
+    """Potentials of costs that the user computed; with ``power``, of path distances."""
     per_row = opening if isinstance(opening, np.ndarray) else None
+    if power is not None and sparse.issparse(given.costs):
+        refuse_sparse(power)
     units = units_of_costs(given.costs, per_row, sample_weight, links)
     rows = units.row_of
     if sparse.issparse(given.costs):
@@ -120,7 +160,7 @@ def precomputed_costs(
         _refuse_abandoned(service, given, units)
         used = settled(opening, lambda: _stored_median(service, units))
         service.data *= np.repeat(units.weight, np.diff(service.indptr))
-        return AssignmentCosts(service, opening_of(used, units)), units, used
+        return SetCosts(AssignmentCosts(service, opening_of(used, units)), units, used)
     n = len(units)
     # As for rows: a copy in the order of units, and one for the median or the search.
     _require_copies(2, n)
@@ -128,13 +168,14 @@ def precomputed_costs(
     for block in row_blocks(n, 16 * n):
         by_candidate[block] = given.costs[np.ix_(rows, rows[block])].T
     np.fill_diagonal(by_candidate, 0.0)
+    paths = None if power is None else replace_by_paths(by_candidate, units.weight, power, rows)
     if by_candidate.min() < 0.0:
         # The search shifts a copy of its own.
         _require_copies(3, n)
-    used = settled(opening, lambda: pair_median(by_candidate, units.weight))
+    used = _settled(opening, by_candidate, units, paths)
     if units.weighted:
         by_candidate *= units.weight
-    return AssignmentCosts(by_candidate.T, opening_of(used, units)), units, used
+    return SetCosts(AssignmentCosts(by_candidate.T, opening_of(used, units)), units, used, paths)
 
 
 def _require_copies(copies: int, n: int) -> None:
@@ -148,6 +189,14 @@ def _require_copies(copies: int, n: int) -> None:
 def settled(opening: OpeningCost, median: Callable[[], float]) -> float | Floats:
     """The opening cost as numbers."""
     return median() if isinstance(opening, str) else opening
+
+
+def _settled(
+    opening: OpeningCost, distances: Floats, units: Units, paths: PathUnit | None
+) -> float | Floats:
+    if paths is not None:
+        return settled(opening, lambda: paths.median)
+    return settled(opening, lambda: pair_median(distances, units.weight))
 
 
 def summed_features(costs: Any, weights: Any, *, is_fit: bool) -> Any:

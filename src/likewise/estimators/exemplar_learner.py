@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.estimators import learner_input as given
-from likewise.estimators.exemplar import ExemplarClusterer
 from likewise.estimators import learner_output as output
+from likewise.estimators.exemplar import ExemplarClusterer
 from likewise.estimators.learner_output import Explanation
 from likewise.estimators.learning import Learned, learn
 from likewise.metrics import pairwise_f1
@@ -236,7 +236,10 @@ class ExemplarLearner(BaseEstimator):
         sets, restore = as_sets(X, groups, square=precomputed)
         profiles = given.profiles_of(self, sets, opening_features)
         return restore(
-            [output.grouped(self, part, profile) for part, profile in zip(sets, profiles, strict=True)]
+            [
+                output.grouped(self, part, profile)
+                for part, profile in zip(sets, profiles, strict=True)
+            ]
         )
 
     def score(self, X: Any, y: Any, groups: Any = None) -> float:

@@ -20,10 +20,12 @@ from likewise.estimators.candidates import reaches_all_pairs, sparse_costs
 from likewise.estimators.exemplar_costs import (
     OpeningCost,
     RowGeometry,
+    SetCosts,
     dense_costs,
     precomputed_costs,
     units_for_rows,
 )
+from likewise.estimators.exemplar_paths import Waypoints, steps_between, validate_paths
 from likewise.estimators.row_links import (
     label_linked,
     linked_costs,
@@ -54,6 +56,7 @@ class SearchOptions:
     callbacks: Sequence[Callable[[Progress], object]]
     candidates: int | None
     n_jobs: int | None
+    paths: float | None = None
 
     @classmethod
     def of(cls, estimator: Any) -> SearchOptions:
@@ -69,26 +72,32 @@ class SearchOptions:
                 f"{estimator.callbacks!r}. Pass for instance callbacks=print."
             )
         limit, k = estimator.time_limit, estimator.candidates
+        k = None if k is None else validate_int("candidates", k, 1)
         return cls(
             solver=validate_choice("solver", estimator.solver, SOLVERS),
             gap=validate_number("gap", estimator.gap, 0.0),
             time_limit=None if limit is None else validate_number("time_limit", limit, 0.0),
             seed=draw_seed(estimator.random_state),
             callbacks=callbacks,
-            candidates=None if k is None else validate_int("candidates", k, 1),
+            candidates=k,
             n_jobs=estimator.n_jobs,
+            paths=validate_paths(estimator.paths, k),
         )
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The partition of one set: per row, -1 for a row that no exemplar may serve."""
+    """The partition of one set: per row, -1 for a row that no exemplar may serve.
+
+    ``waypoints`` is how new rows reach the exemplars, where distances are path distances.
+    """
 
     labels: Indices
     exemplars: Indices
     solution: Solution
     opening_cost: float | Floats
     bound_scope: str
+    waypoints: Waypoints | None = None
 
 
 def partition_rows(
@@ -115,25 +124,29 @@ def partition_rows(
         require_memory_for_links(len(units))
     start, reach, interrupted = None, None, False
     if options.candidates is None or len(units) == 1:
-        costs, used = dense_costs(geometry, units, own)
+        found = dense_costs(geometry, units, own, power=options.paths, rows=present)
     else:
-        found = sparse_costs(
+        graph = sparse_costs(
             geometry, units, own, options.candidates, options.seed, lambda: _left(options, started)
         )
-        costs, used, start, reach = found.costs, found.opening_cost, found.start, found.reach
-        interrupted = found.interrupted
-    solution = _decoded(linked_costs(costs, within, units), options, started, start, interrupted)
+        found = SetCosts(graph.costs, units, graph.opening_cost)
+        start, reach, interrupted = graph.start, graph.reach, graph.interrupted
+    costs = linked_costs(found.potentials, within, units)
+    solution = _decoded(costs, options, started, start, interrupted)
     labels, exemplars = _labels_of_rows(solution.partition, units, present, len(X))
     label_linked(labels, links)
+    waypoints = _waypoints(found, present, exemplars)
     absent = np.flatnonzero(labels < 0)
     if len(absent):
+        to = exemplars if waypoints is None else waypoints.items
         labels[absent] = nearest_exemplar(
-            features, weights, X[absent], X[exemplars], _scales(geometry, X, absent, exemplars),
-            options.n_jobs,
+            features, weights, X[absent], X[to], _scales(geometry, X, absent, to), options.n_jobs,
+            waypoints,
         )  # fmt: skip
     return Outcome(
-        labels, exemplars, solution, _given(opening, used), _scope(solution, reach, len(units))
-    )
+        labels, exemplars, solution, _given(opening, found.opening_cost),
+        _scope(solution, reach, len(units)), waypoints,
+    )  # fmt: skip
 
 
 def partition_precomputed(
@@ -149,35 +162,44 @@ def partition_precomputed(
     n = given.costs.shape[0]
     if links is not None:
         require_memory_for_links(n)
-    costs, units, used = precomputed_costs(given, opening, sample_weight, links)
-    solution = _decoded(linked_costs(costs, links, units), options, started, None, False)
-    labels, exemplars = _labels_of_rows(solution.partition, units, np.arange(n), n)
+    found = precomputed_costs(given, opening, sample_weight, links, power=options.paths)
+    costs = linked_costs(found.potentials, links, found.units)
+    solution = _decoded(costs, options, started, None, False)
+    labels, exemplars = _labels_of_rows(solution.partition, found.units, np.arange(n), n)
     label_linked(labels, links)
+    waypoints = _waypoints(found, np.arange(n), exemplars)
     absent = np.flatnonzero(labels < 0)
-    if len(absent):
+    if len(absent) and waypoints is None:
         labels[absent] = cheapest_exemplar(given.costs[absent][:, exemplars])
+    elif len(absent) and waypoints is not None:
+        to = waypoints.items
+        labels[absent] = waypoints.labels(
+            lambda block: given.costs[np.ix_(absent[block], to)], len(absent), options.n_jobs
+        )
     scope = "candidate pairs" if sparse.issparse(given.costs) else "all pairs"
-    return Outcome(labels, exemplars, solution, _given(opening, used), scope)
+    used = _given(opening, found.opening_cost)
+    return Outcome(labels, exemplars, solution, used, scope, waypoints)
 
 
 def nearest_exemplar(
     features: PairFeatures,
     weights: Floats,
     rows: Floats,
-    exemplars: Floats,
+    others: Floats,
     scales: tuple[Floats, Floats] | None,
     n_jobs: int | None,
+    waypoints: Waypoints | None = None,
 ) -> Indices:
-    """The label of the nearest exemplar of every row, in blocks of rows."""
+    """The label of the nearest exemplar of every row, in blocks of rows.
 
-    def label(block: slice) -> Indices:
-        own = None if scales is None else (scales[0][block], scales[1])
-        return features.distance(
-            rows[block], exemplars, weights, scales=own, first_row=block.start
-        ).argmin(axis=1)
-
+    ``others`` are the rows of the exemplars, or of ``waypoints``, where paths lead to them.
+    """
+    steps = steps_between(features, weights, rows, others, scales)
     threads = 1 if features.has_callables else n_jobs
-    return np.concatenate(map_blocks(label, row_blocks(len(rows), 8 * len(exemplars)), threads))
+    if waypoints is not None:
+        return waypoints.labels(steps, len(rows), threads)
+    blocks = row_blocks(len(rows), 8 * len(others))
+    return np.concatenate(map_blocks(lambda block: steps(block).argmin(axis=1), blocks, threads))
 
 
 def cheapest_exemplar(costs: Floats | sparse.csr_array) -> Indices:
@@ -247,11 +269,25 @@ def _labels_of_rows(
     return labels, present[units.row_of[numbered.exemplars]]
 
 
+def _waypoints(found: SetCosts, present: Indices, exemplars: Indices) -> Waypoints | None:
+    """How new rows reach the exemplars on paths, if on paths; ``present`` are the rows there."""
+    if found.paths is None:
+        return None
+    items = present[found.units.row_of]
+    columns = found.units.unit_of[np.searchsorted(present, exemplars)]
+    lengths = np.empty((len(items), len(columns)))
+    for block in row_blocks(len(items), 16 * len(columns)):
+        # The costs of a unit are those of all rows it stands for.
+        paid = found.potentials.service[block][:, columns]
+        lengths[block] = paid / found.units.weight[block, None]
+    return Waypoints(items, lengths, found.paths.power, found.paths.step)
+
+
 def _scales(
-    geometry: RowGeometry, X: Floats, absent: Indices, exemplars: Indices
+    geometry: RowGeometry, X: Floats, absent: Indices, to: Indices
 ) -> tuple[Floats, Floats] | None:
     rows = geometry.features.local_scales(X[absent], geometry.X, n_jobs=geometry.n_jobs)
-    others = geometry.features.local_scales(X[exemplars], geometry.X, n_jobs=geometry.n_jobs)
+    others = geometry.features.local_scales(X[to], geometry.X, n_jobs=geometry.n_jobs)
     return None if rows is None or others is None else (rows, others)
 
 

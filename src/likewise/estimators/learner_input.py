@@ -345,7 +345,7 @@ def _or_auto(name: str, value: Any, low: float) -> float | None:
     return validate_number(name, value, low)
 
 
-def _paths(value: Any, fixed: float | None) -> float | None | str:
+def _paths(value: Any, fixed: float | None) -> float | str | None:
     if isinstance(value, str):
         validate_choice("paths", value, ["auto"])
         # A fixed opening cost is in units of the distances themselves.

@@ -62,9 +62,7 @@ def learnt_distances(learner: Any, X: Any, Y: Any = None) -> Floats:
     features = given.resolved(learner, len(others))
 
     def matrix(first: Floats, second: Floats | None) -> Floats:
-        return distance_matrix(
-            features, first, learner.weights_, Y=second, n_jobs=learner.n_jobs
-        )
+        return distance_matrix(features, first, learner.weights_, Y=second, n_jobs=learner.n_jobs)
 
     if learner.paths_ is None:
         return matrix(rows, None if Y is None else others)

@@ -1,6 +1,6 @@
 """Learning to cluster, from training sets to a way of clustering new ones.
 
-    scale features -> choose on held-out clusters -> train on everything -> calibrate opening costs
+scale features -> choose on held-out clusters -> train on everything -> calibrate opening costs
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Wishes:
 
     regulariser: Any
     strength: float | None
-    paths: float | None | str
+    paths: float | str | None
     size_exponent: float | None
     commensurable: bool
 
@@ -100,9 +100,7 @@ def learn(
     """Learn from the training sets; every view has the same sets in another geometry."""
     scaled, means, kept = _scaled(views, names)
     candidates = _candidates(wishes, len(views))
-    verdict, interrupted = _chosen(
-        scaled, means, candidates, settings, wishes, callbacks, saved
-    )
+    verdict, interrupted = _chosen(scaled, means, candidates, settings, wishes, callbacks, saved)
     candidate = candidates[0] if verdict is None else verdict.chosen
     sets = scaled[candidate.view]
     centres = Centres.of(sets, means[candidate.view], commensurable=wishes.commensurable)

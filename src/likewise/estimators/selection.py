@@ -59,7 +59,7 @@ class Candidate:
     @property
     def name(self) -> str:
         """What to call it in tables."""
-        weights = {"plain": "plain distance", "scaled": "scaled features", "contrast": "contrast"}
+        weights = {"plain": "plain distance", "within": "within", "contrast": "contrast"}
         parts = [weights[self.centre] if self.strength is None else f"learnt, near {self.centre}"]
         if self.strength is not None:
             parts.append(f"strength {self.strength:g}")
@@ -97,11 +97,12 @@ def candidates_for(
 
     Those whose result does not depend on the units of columns come before those whose result does.
     """
-    names = [*[("contrast", s) for s in strengths], ("contrast", None), ("scaled", None)]
-    if commensurable:
-        names.append(("plain", None))
+    names: list[tuple[str, float | None]] = [("contrast", s) for s in strengths]
+    names.append(("contrast", None))
+    for centre in ("within", "plain"):
         if regulariser == "auto":
-            names += [("plain", s) for s in strengths[:1]]
+            names += [(centre, s) for s in strengths[:1]]
+        names.append((centre, None))
     powers = [None, PATHS_POWER] if paths == "auto" else [paths]
     return [
         Candidate(centre, strength, power, view)

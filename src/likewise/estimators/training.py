@@ -59,12 +59,13 @@ class Settings:
 class Centres:
     """Directions that weights may be pulled to: shares of a sum of one.
 
-    ``plain`` adds the columns or features up as they are given, ``scaled`` after each was divided by
-    its mean, ``contrast`` weighs each by how much smaller it is within shown clusters than overall.
+    ``plain`` adds columns up as they are given, and distances after each was divided by its mean.
+    ``within`` divides every feature by its mean within shown clusters; ``contrast`` weighs it by how
+    much smaller that is than the mean over all pairs, so a feature that says nothing gets nothing.
     """
 
     plain: Floats
-    scaled: Floats
+    within: Floats
     contrast: Floats
 
     @classmethod
@@ -85,10 +86,11 @@ class Centres:
                 count += 1.0
         within = sums / count if count else np.ones(n)
         with np.errstate(divide="ignore"):
-            contrast = np.clip(1.0 / within - 1.0, 0.0, 1e6)
+            closeness = np.clip(1.0 / within, 0.0, 1e6)
+        contrast = np.maximum(closeness - 1.0, 0.0)
         return cls(
             plain=means / means.sum() if commensurable else scaled,
-            scaled=scaled,
+            within=closeness / closeness.sum(),
             contrast=contrast / contrast.sum() if contrast.sum() > 0.0 else scaled,
         )
 
@@ -99,7 +101,11 @@ class Centres:
 
 
 def build_problem(
-    sets: Sequence[TrainingSet], settings: Settings, regulariser: Any, strength: float, start: Floats
+    sets: Sequence[TrainingSet],
+    settings: Settings,
+    regulariser: Any,
+    strength: float,
+    start: Floats,
 ) -> Problem:
     """The objective (28) for scaled training sets.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise.datasets import PartitionedSets
 from likewise.errors import InputError
+from likewise.estimators.exemplar_learner import ExemplarLearner
 from likewise.experiments.baselines import (
     BestSingleDistance,
     KnownColumns,
@@ -33,8 +33,7 @@ TUNED_ON_TEST = ", best test cost"
 
 def new_learner(seed: int) -> Any:
     """The learner with its default settings: the only place that makes one."""
-    home = importlib.import_module("likewise.estimators.exemplar_learner")
-    return home.ExemplarLearner(random_state=seed)
+    return ExemplarLearner(random_state=seed)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ Indices = NDArray[np.intp]
 # Factors that are tried, in units of the mean distance of the set: from about every row on its own
 # to one cluster.
 FACTORS = np.geomspace(0.002, 3.0, 36)
-# Exponents that are tried where the shown clusters differ in size, the one to prefer at a tie first.
+# Exponents that are tried where the shown clusters differ in size, the preferred one first.
 EXPONENTS = (1.0, 0.75, 1.25, 0.5, 0.25, 0.0)
 # Agreements this close are a tie.
 TIED = 0.005

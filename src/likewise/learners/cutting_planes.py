@@ -19,10 +19,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.arrays.random import stream
 from likewise.learners._kernels import planes as kernels
 from likewise.learners.base import Problem, relative_gap
 from likewise.learners.violation import Violation, complete, violation
 from likewise.parallel.local import map_in_order
+from likewise.partitions import FractionalPartition
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -38,32 +40,38 @@ BOUND_REACH = 5000.0
 # Balancing stops when no example gains more than this share of the gap allowed.
 BALANCED = 0.02
 SWEEPS = 400
-# The share of the predicted decrease that makes a step serious.
-SERIOUS = 0.1
 # Passes without a better objective or bound, after which a round ends.
 PATIENCE = 20
 # Exemplars are completed anew this often within a round.
 COMPLETED_EVERY = 5
+# The spread of the logarithms of shaken weights.
+SHAKEN = 0.7
 
 
 @dataclass(frozen=True, eq=False)
 class PlanesState:
     """Between two passes.
 
+    ``best``, ``objective`` and ``lower_bound`` are the answer so far; ``centre``, ``upper`` and
+    ``lower`` the same for the exemplars of the present round. ``weights`` are looked at next.
     ``features``, ``losses``, ``owner``, ``mass``, ``reserve`` and ``idle`` have one entry per
     plane; ``served_by``, ``prices`` and ``shown`` one per example.
     """
 
-    weights: Floats
     best: Floats
     objective: float
     lower_bound: float
+    weights: Floats
+    centre: Floats
+    upper: float
+    lower: float
     predicted: float
     proximity: float
     steps: int
     stalled: int
     age: int
     round: int
+    shaken: int
     status: str
     served_by: tuple[Indices, ...]
     prices: tuple[Floats, ...]
@@ -85,11 +93,18 @@ class CuttingPlanes:
     tol : float
         Relative duality gap at which a round ends.
     max_rounds : int
-        Rounds of completion at most.
+        Rounds of completion at most, between two shakes.
+    shakes : int
+        The objective is convex for given exemplars only. Where it is minimal and the exemplars
+        stay, they are completed anew with shaken weights, this often; the best is kept.
+    seed : int
+        Of the shakes.
     """
 
     tol: float = 0.02
     max_rounds: int = 20
+    shakes: int = 0
+    seed: int = 0
 
     state_type = PlanesState
 
@@ -97,13 +112,12 @@ class CuttingPlanes:
         """No planes yet; the exemplars are those of the starting weights."""
         n, none = problem.n_weights, np.empty(0)
         nothing = np.empty(0, dtype=np.intp)
-        served_by = tuple(
-            complete(problem.model.energy, example, problem.start) for example in problem.examples
-        )
+        served_by = _completions(problem, problem.start)
         return PlanesState(
-            weights=problem.start, best=problem.start, objective=np.inf, lower_bound=-np.inf,
-            predicted=np.inf, proximity=0.0, steps=FIRST_STEPS, stalled=0, age=0, round=1,
-            status="", served_by=served_by, prices=(), shown=_shown(problem, served_by),
+            best=problem.start, objective=np.inf, lower_bound=-np.inf, weights=problem.start,
+            centre=problem.start, upper=np.inf, lower=-np.inf, predicted=np.inf, proximity=0.0,
+            steps=FIRST_STEPS, stalled=0, age=0, round=1, shaken=0, status="",
+            served_by=served_by, prices=(), shown=_shown(problem, served_by),
             features=np.empty((0, n)), losses=none, owner=nothing, mass=none, reserve=none,
             idle=nothing,
         )  # fmt: skip
@@ -119,37 +133,64 @@ class CuttingPlanes:
         ]
         found = map_in_order(violation, tasks, n_jobs)
         state = _with_planes(problem, _judged(problem, state, found), found)
-        if not np.isfinite(state.objective) or not np.isfinite(state.features).all():
+        if not np.isfinite(state.upper) or not np.isfinite(state.features).all():
             return replace(state, status="nonfinite")
-        state = _balanced(problem, state, self.tol)
-        closed = relative_gap(state.objective, state.lower_bound) <= self.tol
+        state = _answered(_balanced(problem, state, self.tol))
+        closed = relative_gap(state.upper, state.lower) <= self.tol
         if closed or state.stalled >= PATIENCE:
-            return self._completed(problem, state, "converged" if closed else "stalled")
+            return self._completed(problem, state)
         if state.age % COMPLETED_EVERY == 0 and state.round < self.max_rounds:
-            return self._completed(problem, state, "")
+            return self._new_round(problem, state, state.centre) or state
         return state
 
-    def _completed(self, problem: Problem, state: PlanesState, status: str) -> PlanesState:
-        """A new round with the exemplars of the best weights; the status where they stay."""
-        served_by = tuple(
-            complete(problem.model.energy, example, state.best) for example in problem.examples
-        )
-        same = all(map(np.array_equal, served_by, state.served_by))
-        if same or state.round >= self.max_rounds:
-            return replace(state, status=status)
+    def _completed(self, problem: Problem, state: PlanesState) -> PlanesState:
+        """A new round with new exemplars; where they stay, a shake, or the end."""
+        if state.round < self.max_rounds:
+            following = self._new_round(problem, state, state.centre)
+            if following is not None:
+                return following
+        for shaken in range(state.shaken, self.shakes):
+            noise = stream(self.seed, "shake", shaken).normal(size=problem.n_weights)
+            again = replace(
+                state, centre=state.best, upper=state.objective, lower=-np.inf, round=0,
+                shaken=shaken + 1,
+            )  # fmt: skip
+            following = self._new_round(problem, again, state.best * np.exp(SHAKEN * noise))
+            if following is not None:
+                return following
+        closed = relative_gap(state.objective, state.lower_bound) <= self.tol
+        return replace(state, status="converged" if closed else "stalled")
+
+    def _new_round(
+        self, problem: Problem, state: PlanesState, weights: Floats
+    ) -> PlanesState | None:
+        """Complete with some weights and begin at the centre; None where nothing changes."""
+        served_by = _completions(problem, weights)
+        if all(map(np.array_equal, served_by, state.served_by)):
+            return None
         shown = _shown(problem, served_by)
-        # The same hinges at the best weights, and lower energies of what was shown.
-        saved = float(((state.shown - shown) @ state.best).sum())
+        # The same minima at the centre; only the energies of what was shown are others.
+        change = float(((shown - state.shown) @ state.centre).sum())
         return replace(
-            state, weights=state.best, objective=state.objective - saved, lower_bound=-np.inf,
-            stalled=0, age=0, round=state.round + 1, served_by=served_by, shown=shown,
+            state, weights=state.centre, upper=state.upper + change, lower=-np.inf, stalled=0,
+            age=0, round=state.round + 1, served_by=served_by, shown=shown,
         )  # fmt: skip
+
+
+def _completions(problem: Problem, weights: Floats) -> tuple[Indices, ...]:
+    energy = problem.model.energy
+    return tuple(complete(energy, example, weights) for example in problem.examples)
+
+
+def _answered(state: PlanesState) -> PlanesState:
+    """The answer follows the present round where that is no worse."""
+    if state.upper > state.objective:
+        return state
+    return replace(state, best=state.centre, objective=state.upper, lower_bound=state.lower)
 
 
 def _shown(problem: Problem, served_by: tuple[Indices, ...]) -> Floats:
     """The joint features of the completed partitions."""
-    from likewise.partitions import FractionalPartition
-
     joint = problem.model.energy.joint_features
     return np.array(
         [
@@ -162,7 +203,7 @@ def _shown(problem: Problem, served_by: tuple[Indices, ...]) -> Floats:
 def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> PlanesState:
     """The best weights after the hinges at the present ones are known."""
     objective = problem.terrain.value(state.weights) + sum(v.hinge for v in found)
-    decrease = state.objective - objective
+    decrease = state.upper - objective
     # Where the relaxations leave more open than the planes do, they get more steps.
     loose = sum(
         v.hinge - max(0.0, float(np.max((shown - v.features) @ state.weights + v.losses)))
@@ -172,7 +213,7 @@ def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> Pla
     if loose > LOOSE * state.predicted:
         steps = min(int(1.5 * steps), MOST_STEPS)
     proximity = state.proximity
-    if np.isfinite(state.objective):
+    if np.isfinite(state.upper):
         if decrease > 0.5 * state.predicted:
             proximity *= 0.6
         elif decrease < -state.predicted:
@@ -181,7 +222,7 @@ def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> Pla
     if decrease > 0.0:
         stalled = 0 if decrease > 1e-4 * abs(objective) else state.stalled + 1
         return replace(
-            state, best=state.weights, objective=objective, steps=steps, proximity=proximity,
+            state, centre=state.weights, upper=objective, steps=steps, proximity=proximity,
             prices=prices, stalled=stalled,
         )  # fmt: skip
     return replace(
@@ -224,28 +265,28 @@ def _balanced(problem: Problem, state: PlanesState, tol: float) -> PlanesState:
     shown = np.vstack([state.shown, np.zeros((1, problem.n_weights))])
     planes = shown[state.owner] - state.features
     proximity = state.proximity or _first_proximity(problem, planes, state.mass)
-    allowed = BALANCED * tol * abs(state.objective) / len(problem.examples)
+    allowed = BALANCED * tol * abs(state.upper) / len(problem.examples)
     mass, reserve = state.mass.copy(), state.reserve.copy()
     weights = _solve(problem, state, planes, mass, proximity, allowed)[0]
-    lower = state.lower_bound
+    lower = state.lower
     values = planes @ weights + state.losses
     constant, linear, curvature = _quadratic(problem)
     model = constant + float(linear @ weights + 0.5 * curvature @ weights**2)
     model += sum(float(values[state.owner == k].max()) for k in np.unique(state.owner))
-    predicted = max(state.objective - model, 0.0)
+    predicted = max(state.upper - model, 0.0)
     for own, pull in ((mass, None), (reserve, proximity / BOUND_REACH)):
         if pull is not None:
-            if predicted > 10.0 * tol * abs(state.objective):
+            if predicted > 10.0 * tol * abs(state.upper):
                 continue
             _solve(problem, state, planes, own, pull, allowed)
         slope = linear + own @ planes
-        bound = constant + terrain.lowest(slope, state.objective) + float(own @ state.losses)
-        lower = max(lower, min(bound, state.objective))
+        bound = constant + terrain.lowest(slope, state.upper) + float(own @ state.losses)
+        lower = max(lower, min(bound, state.upper))
     stalled = state.stalled
-    if lower > state.lower_bound + 1e-4 * abs(state.objective):
+    if lower > state.lower + 1e-4 * abs(state.upper):
         stalled = 0
     return replace(
-        state, weights=weights, predicted=predicted, proximity=proximity, lower_bound=lower,
+        state, weights=weights, predicted=predicted, proximity=proximity, lower=lower,
         mass=mass, reserve=reserve, stalled=stalled, age=state.age + 1,
     )  # fmt: skip
 
@@ -275,7 +316,7 @@ def _solve(
     pull = proximity / problem.scale
     _, linear, curvature = _quadratic(problem)
     inverse = 1.0 / (curvature + pull)
-    middle = inverse * pull * state.best
+    middle = inverse * pull * state.centre
     order = np.argsort(state.owner, kind="stable")
     n_owners = int(state.owner.max()) + 1
     starts = np.searchsorted(state.owner[order], np.arange(n_owners + 1))

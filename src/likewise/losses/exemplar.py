@@ -1,10 +1,12 @@
 """The loss of exemplar clustering, eq. (15) of komodakis2011.
 
-    Delta(x; C) = alpha sum_C |1 - sum_{q in C} x_qq| + beta sum_C sum_{p in C} (1 - sum_{q in C} x_pq)
+    Delta(x; C) = alpha sum_C |1 - sum_{q in C} x_qq|
+                  + beta sum_C sum_{p in C} (1 - sum_{q in C} x_pq)
 
 It is zero for the partitions that show the clusters C, and linear in x but for its first term. That
 term is concave after the sign change: -|1 - m| = -1 - m + 2 min(m, 1) for the number m of exemplars
-in a cluster, so folding it in leaves opening costs, and a price for the first exemplar of a cluster.
+in a cluster, so folding it in leaves opening costs, and a price for the first exemplar of a
+cluster.
 """
 
 from __future__ import annotations

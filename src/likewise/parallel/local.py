@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
-from threadpoolctl import ThreadpoolController
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 __all__ = ["map_in_order", "one_blas_thread"]
 

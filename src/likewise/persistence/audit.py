@@ -147,10 +147,10 @@ def _audit_lengths(entry: Entry, fitted: dict[str, Node], prefix: str, audit: Au
 def _lengths(node: Node, field: Field, where: str, audit: Audit) -> list[tuple[str, int]]:
     if field.size is not None:
         return [(field.size, node["scalar"][1] if type(node) is dict else node)]
-    if field.shape is None or type(node) is not dict:
+    if field.shape is None or type(node) not in (dict, list):
         return []
-    tag, content = _split(node, where)
-    if tag == "names":
+    tag, content = _split(node, where) if type(node) is dict else ("list", node)
+    if tag in ("list", "names"):
         shape: tuple[int, ...] = (len(content),)
     elif tag == "array":
         shape = audit.specs[content].shape

@@ -94,5 +94,9 @@ def fingerprint_of(arrays: Iterable[Array], words: str) -> str:
     for array in arrays:
         whole = np.ascontiguousarray(array)
         digest.update(f"{whole.dtype.str}{whole.shape}".encode())
-        digest.update(whole.view(np.uint8).tobytes() if whole.dtype.kind != "O" else repr(whole.tolist()).encode())
+        digest.update(
+            whole.view(np.uint8).tobytes()
+            if whole.dtype.kind != "O"
+            else repr(whole.tolist()).encode()
+        )
     return digest.hexdigest()

@@ -41,8 +41,8 @@ class Field:
     dtypes : str, default="biuf"
         The dtype kinds of an array.
     shape : tuple of str, default=None
-        One word per axis of an array. The same word is the same length in all attributes of a
-        model; ``"*"`` is any length. None allows every shape.
+        One word per axis of an array, or one for a list. The same word is the same length in all
+        attributes of a model; ``"*"`` is any length. None allows every shape.
     size : str, default=None
         The length that an integer states, as a word of `shape`.
     entries : tuple of (int, str), default=None
@@ -108,6 +108,10 @@ _TEXT = Field(("str",))
 _NUMBER = Field(("int", "float"))
 # What `set_output` leaves on any estimator, fitted or not.
 _OUTPUT = {"_sklearn_output_config": Field(("dict",), items=_TEXT, optional=True)}
+_NUMBER_OR_WORD = Field(("int", "float", "str"))
+_COUNT = Field(("int",))
+_FLOAT = Field(("float",))
+_MAYBE_COUNT = Field(("None", "int"))
 _NUMBERS_REMEDY = "give a list of numbers or a NumPy array of them"
 _COMPARE_REMEDY = (
     "name one of the built-in distances, or compute the matrix yourself and fit with "
@@ -124,12 +128,22 @@ _COMPARE = Entry(
     },
 )
 
+# Parameters that several estimators share.
+_FEATURES = Field(
+    ("str", "Compare", "list", "tuple"), items=Field(("Compare",)), remedy=_COMPARE_REMEDY
+)
+_SEED = Field(("None", "int"), remedy="give an integer seed, or None")
+_CALLBACKS = Field(("None",), remedy="set callbacks=None before saving")
+# Columns of equal length, as attributes that record something keep it.
+_RECORDS = Field(
+    ("dict",), items=Field(("list",), items=Field(("None", "bool", "int", "float", "str")))
+)
+_COLUMN_NAMES = Field(("names",), shape=("p",), optional=True)
+
 _EXEMPLAR_CLUSTERER = Entry(
     module="likewise.estimators.exemplar",
     params={
-        "features": Field(
-            ("str", "Compare", "list", "tuple"), items=Field(("Compare",)), remedy=_COMPARE_REMEDY
-        ),
+        "features": _FEATURES,
         "weights": Field(
             ("None", "int", "float", "list", "tuple", "array"),
             items=_NUMBER,
@@ -138,37 +152,104 @@ _EXEMPLAR_CLUSTERER = Entry(
         "opening_cost": Field(
             ("str", "int", "float", "list", "tuple", "array"), items=_NUMBER, remedy=_NUMBERS_REMEDY
         ),
-        "candidates": Field(("None", "int")),
+        "candidates": _MAYBE_COUNT,
+        "paths": Field(("None", "int", "float"), optional=True),
         "solver": _TEXT,
         "gap": _NUMBER,
         "time_limit": Field(("None", "int", "float")),
-        "n_jobs": Field(("None", "int")),
-        "random_state": Field(("None", "int"), remedy="give an integer seed, or None"),
-        "callbacks": Field(("None",), remedy="set callbacks=None before saving"),
+        "n_jobs": _MAYBE_COUNT,
+        "random_state": _SEED,
+        "callbacks": _CALLBACKS,
     },
     fitted={
         "labels_": Field(("array",), dtypes="iu", shape=("n",), entries=(-1, "k")),
         "exemplars_": Field(("array",), dtypes="iu", shape=("k",), entries=(0, "n")),
         "n_clusters_": Field(("int",), size="k"),
-        "energy_": Field(("float",)),
-        "lower_bound_": Field(("float",)),
-        "gap_": Field(("float",)),
+        "energy_": _FLOAT,
+        "lower_bound_": _FLOAT,
+        "gap_": _FLOAT,
         "bound_scope_": _TEXT,
         "status_": _TEXT,
-        "n_iter_": Field(("int",)),
+        "n_iter_": _COUNT,
         "opening_cost_": Field(("int", "float", "array"), dtypes="iuf", shape=("n",)),
-        "history_": Field(
-            ("dict",), items=Field(("list",), items=Field(("None", "int", "float", "str")))
-        ),
+        "history_": _RECORDS,
         "n_features_in_": Field(("int",), size="p"),
-        "feature_names_in_": Field(("names",), shape=("p",), optional=True),
+        "feature_names_in_": _COLUMN_NAMES,
         "exemplar_rows_": Field(("array",), dtypes="f", shape=("k", "p"), optional=True),
         "reference_rows_": Field(("array",), dtypes="f", shape=("m", "p"), optional=True),
+        "waypoints_": Field(("array",), dtypes="iu", shape=("w",), entries=(0, "n"), optional=True),
+        "waypoint_rows_": Field(("array",), dtypes="f", shape=("w", "p"), optional=True),
+        "path_lengths_": Field(("array",), dtypes="f", shape=("w", "k"), optional=True),
+        "path_step_": Field(("float",), optional=True),
     }
     | _OUTPUT,
+)
+
+_EXEMPLAR_LEARNER = Entry(
+    module="likewise.estimators.exemplar_learner",
+    params={
+        "features": _FEATURES,
+        "regulariser": Field(
+            ("str",), remedy="set regulariser='auto' before saving: what was learnt stays"
+        ),
+        "strength": _NUMBER_OR_WORD,
+        "alpha": _NUMBER,
+        "beta": _NUMBER,
+        "opening_cost": _NUMBER_OR_WORD,
+        "opening_features": Field(
+            ("None", "slice", "list", "tuple", "array", "names"),
+            items=Field(("int", "str", "array")),
+            remedy="give columns, or a list of NumPy arrays",
+        ),
+        "constraint": Field(
+            ("str",), remedy="set constraint='nonnegative' before saving: what was learnt stays"
+        ),
+        "optimiser": _TEXT,
+        "step": Field(
+            ("None", "int", "float"), remedy="set step=None before saving: what was learnt stays"
+        ),
+        "rounds": _COUNT,
+        "paths": Field(("None", "str", "int", "float")),
+        "local_scale": Field(("None", "str", "int")),
+        "size_exponent": _NUMBER_OR_WORD,
+        "max_iter": _COUNT,
+        "tol": _NUMBER,
+        "n_jobs": _MAYBE_COUNT,
+        "random_state": _SEED,
+        "callbacks": _CALLBACKS,
+        "checkpoint": Field(
+            ("None", "str"), remedy="give the path as text, or set checkpoint=None before saving"
+        ),
+    },
+    fitted={
+        "weights_": Field(("array",), dtypes="f", shape=("F",)),
+        "feature_names_": Field(("list",), items=_TEXT, shape=("F",)),
+        "opening_cost_": _NUMBER,
+        "opening_factor_": _NUMBER,
+        "opening_weights_": Field(("array",), dtypes="f", shape=("g",)),
+        "opening_means_": Field(("array",), dtypes="f", shape=("g",)),
+        "clusterer_": Field(("ExemplarClusterer",)),
+        "paths_": Field(("None", "int", "float")),
+        "local_scale_": _MAYBE_COUNT,
+        "size_exponent_": _NUMBER,
+        "n_rows_seen_": Field(("list",), items=_COUNT),
+        "n_clusters_seen_": _NUMBER,
+        "objective_": _FLOAT,
+        "lower_bound_": _FLOAT,
+        "gap_": _FLOAT,
+        "validation_": _RECORDS,
+        "chosen_": _TEXT,
+        "agreement_": _FLOAT,
+        "history_": _RECORDS,
+        "status_": _TEXT,
+        "n_iter_": _COUNT,
+        "n_features_in_": Field(("int",), size="p"),
+        "feature_names_in_": _COLUMN_NAMES,
+    },
 )
 
 TABLE: Final[dict[str, Entry]] = {
     "Compare": _COMPARE,
     "ExemplarClusterer": _EXEMPLAR_CLUSTERER,
+    "ExemplarLearner": _EXEMPLAR_LEARNER,
 }

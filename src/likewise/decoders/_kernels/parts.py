@@ -2,7 +2,8 @@
 
 One part per item p, eq. (23), and one per shown cluster C, eq. (24), with multipliers lambda that
 add up to zero over the parts in which an item may be open. Lemma 2 as printed leaves the exemplar
-that is chosen closed; here x_{qbar, qbar} = 1 as well, and x_pp = [qbar = p] even where theta_p < 0.
+that is chosen closed; here x_{qbar, qbar} = 1 as well, and x_pp = [qbar = p] even where
+theta_p < 0.
 """
 
 from __future__ import annotations

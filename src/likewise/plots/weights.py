@@ -1,0 +1,172 @@
+"""What was learnt: the weights of features as bars, the largest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likewise.arrays.sets import as_sets
+from likewise.errors import InputError
+from likewise.plots.bars import OTHERS, draw_bars, gathered
+from likewise.plots.canvas import INK, PALETTE, axes_to_draw_on, figure_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from numpy.typing import NDArray
+
+# Rows of a set from which shares are computed: means over pairs need no more.
+MOST_ROWS = 300
+
+
+class WeightsDisplay:
+    """The weights of a learner, or the shares of features in its distance, as bars.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    names : list of str
+        The features.
+    values : ndarray of shape (F,)
+        Their weights, or shares that add up to 1.
+    are_shares : bool, default=False
+        Which of the two they are.
+    title : str, default=None
+        Title of the picture; None describes the weights.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the picture.
+    figure_ : matplotlib Figure
+        Figure that contains them.
+    bars_ : matplotlib BarContainer
+        The bars, the largest first; the last one may stand for all other features.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> from likewise.datasets import make_partitioned_sets
+    >>> made = make_partitioned_sets(n_sets=3, n_rows=40, n_columns=4, random_state=0)
+    >>> learner = lw.ExemplarLearner(strength=0.1).fit(made.sets, made.labels)
+    >>> display = lw.plots.WeightsDisplay.from_estimator(learner)
+    >>> len(display.bars_)
+    4
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        values: NDArray[np.float64],
+        *,
+        are_shares: bool = False,
+        title: str | None = None,
+    ) -> None:
+        self.names = names
+        self.values = values
+        self.are_shares = are_shares
+        self.title = title
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        groups: Any = None,
+        most: int = 20,
+        ax: Axes | None = None,
+    ) -> WeightsDisplay:
+        """Draw what a learner has learnt.
+
+        Parameters
+        ----------
+        estimator : fitted learner
+            One with ``weights_`` and ``feature_names_``, such as ``ExemplarLearner``.
+        X : sets as for ``cluster``, default=None
+            With sets, every weight is multiplied by the mean of its feature over pairs of rows: the
+            share of the feature in a typical distance. Weights themselves are in the units of
+            their features, and cannot be compared where these differ.
+        groups : array-like of shape (n,), default=None
+            For one table: which set a row belongs to.
+        most : int, default=20
+            Bars at most; one of them stands for all other features where there are more.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        WeightsDisplay
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(estimator, ["weights_", "feature_names_"])
+        names, weights = list(estimator.feature_names_), np.asarray(estimator.weights_)
+        values = weights if X is None else shares_of(estimator, X, groups)
+        return cls(names, values, are_shares=X is not None).plot(ax, most=most)
+
+    def plot(self, ax: Axes | None = None, *, most: int = 20) -> WeightsDisplay:
+        """Draw on `ax`, or on new axes.
+
+        Parameters
+        ----------
+        ax, most
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        WeightsDisplay
+            Itself.
+        """
+        if most < 2:
+            raise InputError(f"most must be 2 or more bars; got {most}.")
+        self.ax_ = axes_to_draw_on(ax)
+        self.figure_ = figure_of(self.ax_)
+        names, values = gathered(self.names, self.values, most, drop_zeros=True)
+        colours = [
+            "#8A8A8A" if name.endswith(OTHERS) else PALETTE[0] if value >= 0 else PALETTE[4]
+            for name, value in zip(names, values, strict=True)
+        ]
+        texts = [f"{100 * v:.1f} %" if self.are_shares else f"{v:.3g}" for v in values]
+        self.bars_: BarContainer = draw_bars(self.ax_, names, values, colours, texts)
+        if self.are_shares:
+            self.ax_.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+        self.ax_.set_xlabel("share of a typical learnt distance" if self.are_shares else "weight")
+        self.ax_.set_title(
+            describe_weights(self.values) if self.title is None else self.title,
+            loc="left", fontsize="medium", color=INK,
+        )  # fmt: skip
+        return self
+
+
+def shares_of(estimator: Any, X: Any, groups: Any = None) -> NDArray[np.float64]:
+    """Share of every feature in a typical learnt distance between rows of a set, adding up to 1."""
+    from likewise.estimators import learner_input as given
+    from likewise.geometry.pairs import mean_features, pairs_of_features, pairs_of_stack
+
+    precomputed = given.is_precomputed(estimator.features)
+    sets, _ = as_sets(X, groups, square=precomputed)
+    parts = []
+    for own in sets:
+        table = given.table_of(estimator, own)
+        if len(table) < 2:
+            continue
+        if precomputed:
+            parts.append(pairs_of_stack(table))
+            continue
+        table = table[:: -(-len(table) // MOST_ROWS)]
+        parts.append(pairs_of_features(given.resolved(estimator, len(table)), table))
+    if not parts:
+        raise InputError("X needs a set of two rows or more: shares are those of pairs of rows.")
+    summands = np.asarray(estimator.weights_) * mean_features(parts)
+    total = float(np.abs(summands).sum())
+    shares: NDArray[np.float64] = summands / total if total > 0 else summands
+    return shares
+
+
+def describe_weights(values: NDArray[np.float64]) -> str:
+    """Say in one line how many features count."""
+    used = int(np.count_nonzero(values))
+    return f"{used:,} of {len(values):,} feature{'s' if len(values) != 1 else ''} count"
