@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,9 @@ def run(
 ) -> Outcome:
     """Train until the learner is done, ``max_iter`` passes are made, or Ctrl-C.
 
+    The last good state is kept where a pass ends in numbers that are not finite, and the best
+    weights so far after Ctrl-C: those to begin with, where no pass was made.
+
     Parameters
     ----------
     learner : Learner
@@ -82,8 +85,7 @@ def run(
                 before = history["seconds"][-1]
             while not state.status and len(history["seconds"]) < max_iter:
                 following = learner.step(problem, state, n_jobs)
-                if following.status == "nonfinite":
-                    # The last good state is kept, whatever became of the arrays.
+                if following.status == "nonfinite" or not _is_sound(following):
                     state = replace(state, status="nonfinite")
                     break
                 state = following
@@ -96,11 +98,24 @@ def run(
         except KeyboardInterrupt:
             status = "interrupted"
     if state is None:
-        raise KeyboardInterrupt
+        return Outcome(problem.start, np.inf, -np.inf, status, 0, history, None)
     return Outcome(
         weights=state.best, objective=state.objective, lower_bound=state.lower_bound, status=status,
         n_iter=len(history["seconds"]), history=history, state=state,
     )  # fmt: skip
+
+
+def _is_sound(state: Any) -> bool:
+    """Whether all arrays are finite and no number is NaN; bounds may still be infinite."""
+    for field in fields(state):
+        value = getattr(state, field.name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, np.ndarray) and item.dtype.kind == "f":
+                if not np.isfinite(item).all():
+                    return False
+            elif isinstance(item, float) and np.isnan(item):
+                return False
+    return True
 
 
 def _record(history: dict[str, list[float]], state: Any, seconds: float) -> None:

@@ -89,6 +89,27 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], o
     _sync_folder(folder)
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Go through the first steps of `write_atomically` and leave everything as it was.
+
+    For what is written only after long work: better to know before.
+
+    Raises
+    ------
+    OSError
+        As `write_atomically` would.
+    """
+    target = os.path.realpath(path)
+    _mode_to_keep(target)
+    folder = os.path.dirname(target)
+    _sweep(folder)
+    temporary, stream = _open_temporary(folder)
+    try:
+        os.unlink(temporary)
+    finally:
+        stream.close()
+
+
 def _mode_to_keep(target: str) -> int | None:
     """Permissions of the file to be replaced; None if there is none yet."""
     try:

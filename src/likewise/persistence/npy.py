@@ -27,6 +27,7 @@ _ALIGNMENT: Final = 64  # of the data within the content, as numpy does it
 _KEYS: Final = {"dtype", "shape", "order", "size", "sha256"}
 
 Array = np.ndarray[Any, Any]
+Order = Literal["C", "F"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class ArraySpec:
 
     dtype: str
     shape: tuple[int, ...]
-    order: Literal["C", "F"]
+    order: Order
     size: int
     sha256: str
 
@@ -61,11 +62,9 @@ def to_member(array: Array) -> tuple[ArraySpec, list[bytes | memoryview]]:
     >>> spec.dtype, spec.shape, spec.size
     ('<f8', (2, 3), 176)
     """
-    order: Literal["C", "F"] = "C"
-    if array.flags.f_contiguous and not array.flags.c_contiguous:
-        order = "F"
+    order = memory_order(array)
     header = _header(array.dtype.str, array.shape, order)
-    data = _bytes_of(np.asarray(array, order=order), order)
+    data = bytes_of(np.asarray(array, order=order), order)
     digest = hashlib.sha256(header)
     digest.update(data)
     size = len(header) + len(data)
@@ -80,20 +79,39 @@ def audit_spec(record: object, member: Member) -> ArraySpec:
         raise DamageError(f"the record of {where!r} must have the keys {sorted(_KEYS)}")
     dtype, shape, order = record["dtype"], record["shape"], record["order"]
     size, sha256 = record["size"], record["sha256"]
+    n_bytes = checked_size(where, dtype, shape, order)
+    if type(sha256) is not str or type(size) is not int:
+        raise DamageError(f"{where!r} has a wrong size or digest")
+    expected = len(_header(dtype, tuple(shape), order)) + n_bytes
+    if not size == expected == member.size:
+        raise DamageError(f"{where!r} has {member.size} bytes, and its shape and dtype {expected}")
+    return ArraySpec(dtype, tuple(shape), order, size, sha256)
+
+
+def checked_size(where: str, dtype: object, shape: object, order: object) -> int:
+    """The bytes of data of an array, after checking that a file may claim to hold it."""
     if type(dtype) is not str or _DTYPE.fullmatch(dtype) is None:
         raise DamageError(f"{where!r} has a dtype that is not allowed")
     if type(shape) is not list or len(shape) > _MAX_DIMENSIONS or not all(map(_is_length, shape)):
         raise DamageError(f"{where!r} has a shape that is not allowed")
-    if order not in ("C", "F") or type(sha256) is not str or type(size) is not int:
-        raise DamageError(f"{where!r} has a wrong order, size or digest")
+    if order not in ("C", "F"):
+        raise DamageError(f"{where!r} has a wrong order")
     itemsize = np.dtype(dtype).itemsize
     # Zero-length axes count as one: numpy multiplies the others before it allocates.
     if math.prod(max(length, 1) for length in shape) * itemsize > _MAX_BYTES:
         raise DamageError(f"{where!r} has a shape that is too large")
-    expected = len(_header(dtype, tuple(shape), order)) + math.prod(shape) * itemsize
-    if not size == expected == member.size:
-        raise DamageError(f"{where!r} has {member.size} bytes, and its shape and dtype {expected}")
-    return ArraySpec(dtype, tuple(shape), order, size, sha256)
+    return math.prod(shape) * itemsize
+
+
+def memory_order(array: Array) -> Order:
+    """The order in which an array is kept."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+
+
+def bytes_of(array: Array, order: str) -> memoryview:
+    """The memory of a contiguous array, as bytes and without a copy."""
+    flat = (array.T if order == "F" else array).reshape(-1)
+    return flat.view(np.uint8).data
 
 
 def read_array(stream: BinaryIO, member: Member, spec: ArraySpec) -> Array:
@@ -101,7 +119,7 @@ def read_array(stream: BinaryIO, member: Member, spec: ArraySpec) -> Array:
     expected = _header(spec.dtype, spec.shape, spec.order)
     header = bytearray(len(expected))
     array = np.empty(spec.shape, dtype=spec.dtype, order=spec.order)
-    data = _bytes_of(array, spec.order)
+    data = bytes_of(array, spec.order)
     read_member(stream, member, memoryview(header), data)
     if header != expected:
         raise DamageError(f"the npy header of {member.name!r} differs from the manifest")
@@ -124,9 +142,3 @@ def _header(dtype: str, shape: tuple[int, ...], order: str) -> bytes:
     length = len(text) + 11  # 10 bytes before the text and the newline after it
     text += " " * (-length % _ALIGNMENT) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode("ascii")
-
-
-def _bytes_of(array: Array, order: str) -> memoryview:
-    """The memory of a contiguous array, as bytes and without a copy."""
-    flat = (array.T if order == "F" else array).reshape(-1)
-    return flat.view(np.uint8).data
