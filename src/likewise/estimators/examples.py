@@ -103,8 +103,8 @@ def warn_of_silent_sets(counts: Sequence[int]) -> list[int]:
     silent = [k for k in range(len(counts)) if k not in set(telling)]
     if silent:
         warnings.warn(
-            f"sets {silent[:10]} were left out: fewer than two of their rows are shown, so they say "
-            "nothing about what belongs together.",
+            f"sets {silent[:10]} were left out: fewer than two of their rows are shown, so they "
+            "say nothing about what belongs together.",
             LikewiseWarning,
             stacklevel=4,
         )

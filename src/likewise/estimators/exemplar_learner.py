@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from likewise.errors import InputError
 from likewise.estimators import learner_input as given
 from likewise.estimators import learner_output as output
+from likewise.estimators.examples import shown_rows, split_labels
 from likewise.estimators.exemplar import ExemplarClusterer
+from likewise.estimators.learner_options import checked, is_precomputed
 from likewise.estimators.learner_output import Explanation
-from likewise.estimators.learning import Learned, learn
+from likewise.estimators.learning import Learned, Lesson, learn
+from likewise.estimators.opening_features import opening_features_of, profiles_of
 from likewise.metrics import pairwise_f1
 from likewise.validation import as_sets
 
@@ -40,12 +44,12 @@ class ExemplarLearner(BaseEstimator):
         per column, a list of :class:`likewise.Compare` one per comparison; with ``"precomputed"``
         every set is an array (n, n) or (n, n, F).
     regulariser : {"auto", "l1", "l2"} or object, default="auto"
-        What keeps weights from fitting noise. ``"auto"`` pulls them towards a distance that needs no
-        training; which one is chosen on held-out clusters. An object has ``value(weights)`` and
+        What keeps weights from fitting noise. ``"auto"`` pulls them towards a distance that needs
+        no training; which one is chosen on held-out clusters. An object has ``value(weights)`` and
         ``gradient(weights)``, of weights of features scaled to mean 1.
     strength : "auto" or float, default="auto"
-        How strong the regulariser is, per shown row. ``"auto"`` tries several, and also not to learn
-        any weights, on clusters held out of training; a number skips that.
+        How strong the regulariser is, per shown row. ``"auto"`` tries several, and also not to
+        learn any weights, on clusters held out of training; a number skips that.
     alpha, beta : float, default=1.0
         The margin, eq. (15): what a cluster with none or several exemplars counts, and what a row
         served from another cluster counts.
@@ -129,11 +133,12 @@ class ExemplarLearner(BaseEstimator):
     --------
     >>> import likewise as lw
     >>> from likewise.datasets import make_partitioned_sets
-    >>> shown, new = make_partitioned_sets(n_sets=8, n_columns=10, noisy=0.5, random_state=0).split(4)
-    >>> learner = lw.ExemplarLearner().fit(shown.X, shown.y)
-    >>> learner.weights_.round(2)[:5].min() > learner.weights_.round(2)[5:].max()
+    >>> made = make_partitioned_sets(n_sets=8, n_columns=30, noisy=0.5, random_state=0)
+    >>> shown, new = made.split(4)
+    >>> learner = lw.ExemplarLearner().fit(shown.sets, shown.labels)
+    >>> bool(learner.weights_[:15].min() > learner.weights_[15:].max())
     True
-    >>> learner.score(new.X, new.y)
+    >>> learner.score(new.sets, new.labels)
     1.0
     """
 
@@ -190,8 +195,8 @@ class ExemplarLearner(BaseEstimator):
         X : list of array-like or frames of shape (n, p), or one of them
             The sets: a list, or one table with `groups`.
         y : list of array-like of shape (n,), or one of them
-            The cluster of every row; -1 where it is not shown. Labels of different sets have nothing
-            to do with each other.
+            The cluster of every row; -1 where it is not shown. Labels of different sets have
+            nothing to do with each other.
         groups : array-like of shape (n,), default=None
             For one table: which set a row belongs to; None is one set.
 
@@ -199,14 +204,15 @@ class ExemplarLearner(BaseEstimator):
         -------
         self
         """
-        settings, wishes, callbacks = given.checked(self)
-        shown = given.shown_sets(self, X, y, groups, wishes)
-        checkpoint = given.checkpoint_of(self, shown)
+        settings, wishes, callbacks = checked(self)
+        shown = given.shown_sets(self, X, y, groups)
+        checkpoint = given.checkpoint_of(self, shown, settings.seed)
+        lesson = Lesson.of(shown.views, shown.names, settings, wishes, callbacks)
         learned = learn(
-            shown.views, shown.names, settings, wishes, callbacks=callbacks,
-            saved=None if checkpoint is None else checkpoint.read(),
-            save=None if checkpoint is None else checkpoint.write,
-        )  # fmt: skip
+            lesson,
+            None if checkpoint is None else checkpoint.read(),
+            None if checkpoint is None else checkpoint.write,
+        )
         self._keep(learned, shown)
         output.warn_of_status(self)
         return self
@@ -231,31 +237,30 @@ class ExemplarLearner(BaseEstimator):
         labels : list of arrays, or array of shape (n,)
             Labels 0..k-1 of every set, the largest cluster first.
         """
-        check_is_fitted(self)
-        precomputed = given.is_precomputed(self.features)
-        sets, restore = as_sets(X, groups, square=precomputed)
-        profiles = given.profiles_of(self, sets, opening_features)
-        return restore(
-            [
-                output.grouped(self, part, profile)
-                for part, profile in zip(sets, profiles, strict=True)
-            ]
-        )
+        labels, restore = self._grouped(X, groups, opening_features)
+        return restore(labels)
 
-    def score(self, X: Any, y: Any, groups: Any = None) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None, opening_features: Any = None) -> float:
         """The mean pairwise F-measure of the partitions of `cluster` with the shown ones.
 
-        Rows whose label is -1 do not count.
+        Parameters are those of `fit` and `cluster`. Rows whose label is -1 are clustered with the
+        others and do not count.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1; 1 where every partition is the shown one.
         """
-        check_is_fitted(self)
-        sets, _ = as_sets(X, groups, square=given.is_precomputed(self.features))
-        labels = given.split_labels(y, X, groups, [given.n_rows(part) for part in sets])
-        found = self.cluster(sets)
-        scores = []
-        for own, proposed in zip(labels, found, strict=True):
-            rows, truth = given.shown_rows(own)
-            if len(rows):
-                scores.append(pairwise_f1(truth, proposed[rows]))
+        found, _ = self._grouped(X, groups, opening_features)
+        labels = split_labels(y, X, groups, [len(part) for part in found])
+        shown = [shown_rows(own) for own in labels]
+        if not any(len(rows) for rows, _ in shown):
+            raise InputError("y shows no row of any set (all labels are -1): nothing to judge by.")
+        scores = [
+            pairwise_f1(truth, part[rows])
+            for part, (rows, truth) in zip(found, shown, strict=True)
+            if len(rows)
+        ]
         return float(np.mean(scores))
 
     def distances(self, X: Any, Y: Any = None) -> Floats:
@@ -293,6 +298,19 @@ class ExemplarLearner(BaseEstimator):
         check_is_fitted(self)
         return output.summarised(self)
 
+    def _grouped(self, X: Any, groups: Any, opening_features: Any) -> tuple[list[Any], Any]:
+        """The labels of every set, and how to put them together like X."""
+        check_is_fitted(self)
+        sets, restore = as_sets(X, groups, square=is_precomputed(self.features))
+        tables = given.tables_of(self, sets, reset=False)
+        features = opening_features_of(self, tables, groups, opening_features)
+        profiles = profiles_of(self, features)
+        labels = [
+            output.grouped(self, table, profile)
+            for table, profile in zip(tables, profiles, strict=True)
+        ]
+        return labels, restore
+
     def _keep(self, learned: Learned, shown: given.ShownSets) -> None:
         self.weights_ = learned.weights
         self.feature_names_ = list(shown.names)
@@ -300,8 +318,8 @@ class ExemplarLearner(BaseEstimator):
         self.local_scale_ = learned.local_scale
         self.size_exponent_ = learned.law.exponent
         self.opening_factor_ = learned.law.factor
-        self.opening_weights_ = learned.profile / shown.opening_spread
-        self.opening_means_ = shown.opening_means
+        self.opening_weights_ = learned.profile / shown.openings.spread
+        self.opening_means_ = shown.openings.means
         sizes = np.array([[len(part.shown), part.n_clusters] for part in shown.views[0].sets])
         self.n_rows_seen_ = [int(sizes[:, 0].min()), int(sizes[:, 0].max())]
         self.n_clusters_seen_ = float(sizes[:, 1].mean())
@@ -324,5 +342,5 @@ class ExemplarLearner(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.pairwise = given.is_precomputed(self.features)
+        tags.input_tags.pairwise = is_precomputed(self.features)
         return tags

@@ -141,7 +141,7 @@ def partition_rows(
         to = exemplars if waypoints is None else waypoints.items
         labels[absent] = nearest_exemplar(
             features, weights, X[absent], X[to], _scales(geometry, X, absent, to), options.n_jobs,
-            waypoints,
+            waypoints=waypoints,
         )  # fmt: skip
     return Outcome(
         labels, exemplars, solution, _given(opening, found.opening_cost),
@@ -188,6 +188,7 @@ def nearest_exemplar(
     others: Floats,
     scales: tuple[Floats, Floats] | None,
     n_jobs: int | None,
+    *,
     waypoints: Waypoints | None = None,
 ) -> Indices:
     """The label of the nearest exemplar of every row, in blocks of rows.

@@ -1,4 +1,4 @@
-"""What a fitted `ExemplarLearner` says: distances, partitions of new sets, explanations, a summary."""
+"""What a fitted `ExemplarLearner` says: distances, partitions, explanations, a summary."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from likewise.errors import CertificateWarning, InputError, LikewiseWarning
 from likewise.estimators import learner_input as given
 from likewise.estimators.exemplar import ExemplarClusterer
 from likewise.estimators.exemplar_costs import summed_features
+from likewise.estimators.learner_options import is_precomputed
 from likewise.geometry import distance_matrix
 from likewise.geometry.paths import paths_between, paths_from
 from likewise.learners.base import STATUS_REMEDIES
 from likewise.learners.calibration import SizeLaw
+from likewise.validation import validate_int
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -51,58 +53,62 @@ class Explanation:
 
 def learnt_distances(learner: Any, X: Any, Y: Any = None) -> Floats:
     """d[p, q] of rows p of X and q of Y, as learnt."""
-    if given.is_precomputed(learner.features):
-        if Y is not None:
-            raise InputError("precomputed features have no second set: leave out Y.")
-        table = given.table_of(learner, X)
-        direct = summed_features(table, learner.weights_, is_fit=True)
-        return direct if learner.paths_ is None else paths_between(direct, learner.paths_)[0]
+    if is_precomputed(learner.features) and Y is not None:
+        raise InputError("precomputed features have no second set: leave out Y.")
     rows = given.table_of(learner, X)
-    others = rows if Y is None else given.table_of(learner, Y)
-    features = given.resolved(learner, len(others))
+    if issparse(rows):
+        raise InputError(
+            "X is sparse, and distances between all pairs were asked for: pass a dense array."
+        )
+    return _distances(learner, rows, None if Y is None else given.table_of(learner, Y))
+
+
+def _distances(learner: Any, rows: Floats, others: Floats | None) -> Floats:
+    """The same for sets that were checked."""
+    if is_precomputed(learner.features):
+        direct: Floats = summed_features(rows, learner.weights_, is_fit=True)
+        return direct if learner.paths_ is None else paths_between(direct, learner.paths_)[0]
+    features = given.resolved(learner, len(rows if others is None else others))
 
     def matrix(first: Floats, second: Floats | None) -> Floats:
         return distance_matrix(features, first, learner.weights_, Y=second, n_jobs=learner.n_jobs)
 
     if learner.paths_ is None:
-        return matrix(rows, None if Y is None else others)
-    lengths, unit = paths_between(matrix(others, None), learner.paths_)
-    if Y is None:
+        return matrix(rows, others)
+    lengths, unit = paths_between(matrix(rows if others is None else others, None), learner.paths_)
+    if others is None:
         return lengths
     return paths_from(matrix(rows, others), lengths, learner.paths_, unit)
 
 
 def explained(learner: Any, X: Any, p: int, q: int) -> Explanation:
     """What every feature contributes to the direct distance of row p from row q."""
-    n = given.n_rows(X)
-    for name, row in (("p", p), ("q", q)):
-        if not 0 <= int(row) < n:
-            raise InputError(f"{name} must be a row of X, from 0 to {n - 1}; got {row}.")
     table = given.table_of(learner, X)
-    if given.is_precomputed(learner.features):
-        values = np.atleast_1d(table[p, q])
+    n = table.shape[0]
+    first, second = (validate_int(name, row, 0, n - 1) for name, row in (("p", p), ("q", q)))
+    if is_precomputed(learner.features):
+        values = np.atleast_1d(table[first, second])
     else:
         features = given.resolved(learner, n)
         roots = features.local_scales(table)
-        scales = None if roots is None else (roots[[p]], roots[[q]])
-        values = features.stack(table[[p]], table[[q]], scales=scales)[0, 0]
-    parts = learner.weights_ * values if p != q else np.zeros(len(learner.weights_))
+        scales = None if roots is None else (roots[[first]], roots[[second]])
+        values = features.stack(table[[first]], table[[second]], scales=scales)[0, 0]
+    weights = learner.weights_
+    parts = weights * values if first != second else np.zeros(len(weights))
     order = np.argsort(-np.abs(parts), kind="stable")
     names = learner.feature_names_
     return Explanation({names[f]: float(parts[f]) for f in order}, float(parts.sum()))
 
 
-def grouped(learner: Any, X: Any, profile: Floats | float) -> Indices:
-    """The labels of one new set."""
-    sparse = issparse(X)
-    n = given.n_rows(X)
-    distances = X if sparse else learnt_distances(learner, X)
-    weights = learner.weights_ if sparse else None
+def grouped(learner: Any, table: Any, profile: Floats) -> Indices:
+    """The labels of one new set, which was checked."""
+    n = table.shape[0]
+    distances = table if issparse(table) else _distances(learner, table, None)
+    weights = learner.weights_ if issparse(table) else None
 
     def solve(cost: float) -> Indices:
-        opening = np.full(n, cost) * profile
         clusterer = ExemplarClusterer(
-            "precomputed", weights, opening, solver="fast", random_state=0
+            "precomputed", weights, cost * profile, solver="fast", random_state=0
         )
         labels: Indices = clusterer.cluster([distances])[0]
         return labels
@@ -119,8 +125,9 @@ def self_consistent(
 
     The first cost is that of the number of clusters that training sets had. With a cost of
     factor * n / k, going on with the k that came out is descent of the total distance plus
-    factor * n * log(k), which is concave in k. Where clusters are not well separated, k would drift:
-    the first answer stays unless the last one is a fixed point that a lower cost does not move.
+    factor * n * log(k), which is concave in k. Where clusters are not well separated, k would
+    drift: the first answer stays unless the last one is a fixed point that a lower cost does not
+    move.
     """
     first = labels = solve(law.cost(n, expected))
     if law.exponent == 0.0:

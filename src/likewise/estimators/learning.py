@@ -18,10 +18,10 @@ from likewise.estimators.examples import TrainingSet
 from likewise.estimators.selection import (
     STRENGTHS,
     Candidate,
+    Judging,
     Verdict,
     candidates_for,
     distances_of,
-    select,
 )
 from likewise.estimators.training import COLLAPSED, TOTAL, Centres, Settings, train
 from likewise.geometry.pairs import mean_features
@@ -31,11 +31,14 @@ from likewise.learners.loop import HISTORY, Outcome
 
 Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
+Save = Callable[[dict[str, NDArray[Any]]], None]
 
 # A feature whose mean is below this share of the largest value that it takes part in is constant.
 SMALLEST_MEAN = 1e-300
 # Below this share of what they started with, weights have all but collapsed.
 NEARLY_COLLAPSED = 0.01
+# What checkpoints call the judgements of selection.
+JUDGED = "selection.judged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +59,116 @@ class Wishes:
     size_exponent: float | None
     commensurable: bool
 
+    def candidates(self, views: int) -> list[Candidate]:
+        """What there is to choose from."""
+        name = self.regulariser if isinstance(self.regulariser, str) else "l1"
+        strengths = STRENGTHS[name] if self.strength is None else (self.strength,)
+        found = candidates_for(
+            self.regulariser, strengths, paths=self.paths, views=views,
+            commensurable=self.commensurable,
+        )  # fmt: skip
+        if self.strength is None:
+            return found
+        # A strength that is given leaves nothing to choose but what is learnt with it.
+        return [c for c in found if c.strength is not None and c.centre == "contrast"]
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What is to be learnt from: sets whose features have mean one, in every geometry.
+
+    ``means`` are what features were divided by, per geometry; ``kept`` says which features vary.
+    """
+
+    views: list[View]
+    means: list[Floats]
+    kept: NDArray[np.bool_]
+    settings: Settings
+    wishes: Wishes
+    callbacks: Sequence[Callable[[TrainingProgress], object]]
+
+    @classmethod
+    def of(
+        cls, views: Sequence[View], names: Sequence[str], settings: Settings, wishes: Wishes,
+        callbacks: Sequence[Callable[[TrainingProgress], object]],
+    ) -> Lesson:  # fmt: skip
+        """Scale the features; those that never vary are left out, with a warning."""
+        means = [mean_features([part.pairs for part in view.sets]) for view in views]
+        kept: NDArray[np.bool_] = np.all([mean > SMALLEST_MEAN for mean in means], axis=0)
+        _warn_of_constants(kept, names)
+        scaled = []
+        for view, mean in zip(views, means, strict=True):
+            factor = np.where(kept, 1.0 / np.where(kept, mean, 1.0), 0.0)
+            parts = [part.scaled(factor, kept) for part in view.sets]
+            scaled.append(View(parts, view.local_scale))
+        return cls(scaled, [mean[kept] for mean in means], kept, settings, wishes, callbacks)
+
+    def centre(self, candidate: Candidate) -> Floats:
+        """The direction that a candidate takes or pulls to."""
+        view = candidate.view
+        commensurable = self.wishes.commensurable
+        centres = Centres.of(self.views[view].sets, self.means[view], commensurable=commensurable)
+        return centres.named(candidate.centre)
+
+    def choose(
+        self, candidates: list[Candidate], saved: Arrays, save: Save | None
+    ) -> tuple[Verdict | None, bool]:
+        """The verdict of held-out clusters, and whether Ctrl-C ended it before there was one."""
+        if len(candidates) == 1:
+            return None, False
+
+        def told(done: int, total: int, seconds: float) -> None:
+            left = seconds / done * (total - done) if done else np.nan
+            progress = TrainingProgress("validating", done, seconds, np.nan, np.nan, left)
+            for callback in self.callbacks:
+                callback(progress)
+
+        judging = Judging(
+            [view.sets for view in self.views], self.means, candidates, self.settings,
+            self.wishes.regulariser, self.wishes.commensurable,
+        )  # fmt: skip
+        keep = None if save is None else lambda judged: save({JUDGED: judged})
+        try:
+            return judging.run(saved.get(JUDGED), told, keep), False
+        except KeyboardInterrupt:
+            return None, True
+
+    def train(
+        self, candidate: Candidate, centre: Floats, saved: Arrays, save: Save | None
+    ) -> Outcome | None:
+        """Train on everything, unless the candidate takes its centre as it is."""
+        if candidate.strength is None:
+            return None
+        return train(
+            self.views[candidate.view].sets, self.settings, self.wishes.regulariser,
+            candidate.strength, centre, callbacks=self.callbacks,
+            saved=saved if "best" in saved else None, save=save,
+        )  # fmt: skip
+
+    def law(self, candidate: Candidate, weights: Floats, profile: Floats) -> tuple[SizeLaw, float]:
+        """What a cluster costs by the size of its set, and the agreement that this reaches."""
+        settings = self.settings
+        if settings.opening_cost is not None:
+            return SizeLaw(settings.opening_cost, 0.0), np.nan
+        shown = [
+            ShownSet(
+                distances_of(part, weights, candidate.paths), part.shown,
+                1.0 + part.openings @ profile,
+            )
+            for part in self.views[candidate.view].sets
+        ]  # fmt: skip
+        return fit_law(shown, 1.0, self.wishes.size_exponent, settings.n_jobs)
+
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A way of clustering.
+    """What was learnt.
 
-    ``weights`` are of the features as given; ``kept`` says which of them vary. ``profile`` are the
+    ``weights`` are of the features as given, zero for those that were left out; ``profile`` are the
     weights of opening features, ``law`` how the opening cost depends on the set.
     """
 
     weights: Floats
-    kept: NDArray[np.bool_]
     profile: Floats
     law: SizeLaw
     candidate: Candidate
@@ -87,126 +189,50 @@ class Learned:
         return relative_gap(self.objective, self.lower_bound)
 
 
-def learn(
-    views: Sequence[View],
-    names: Sequence[str],
-    settings: Settings,
-    wishes: Wishes,
-    *,
-    callbacks: Sequence[Callable[[TrainingProgress], object]],
-    saved: Arrays | None,
-    save: Callable[[dict[str, NDArray[Any]]], None] | None,
-) -> Learned:
-    """Learn from the training sets; every view has the same sets in another geometry."""
-    scaled, means, kept = _scaled(views, names)
-    candidates = _candidates(wishes, len(views))
-    verdict, interrupted = _chosen(scaled, means, candidates, settings, wishes, callbacks, saved)
+def learn(lesson: Lesson, saved: Arrays | None, save: Save | None) -> Learned:
+    """Choose, train and calibrate; ``saved`` is what ``save`` was given last."""
+    saved = saved or {}
+    candidates = lesson.wishes.candidates(len(lesson.views))
+    verdict, interrupted = lesson.choose(candidates, saved, save)
     candidate = candidates[0] if verdict is None else verdict.chosen
-    sets = scaled[candidate.view]
-    centres = Centres.of(sets, means[candidate.view], commensurable=wishes.commensurable)
-    centre = centres.named(candidate.centre)
+    centre = lesson.centre(candidate)
     outcome: Outcome | None = None
-    if candidate.strength is not None and not interrupted:
-        remembered = {} if verdict is None else _as_arrays(verdict)
-        outcome = train(
-            sets, settings, wishes.regulariser, candidate.strength, centre, callbacks=callbacks,
-            saved=_training_of(saved),
-            save=None if save is None else lambda arrays: save({**arrays, **remembered}),
-        )  # fmt: skip
-    return _finished(
-        sets, means[candidate.view], kept, centre, candidate, settings, wishes, verdict, outcome,
-        views[candidate.view].local_scale, interrupted,
+    if not interrupted:
+        remembered = {} if verdict is None else {JUDGED: verdict.judged}
+        keep = None if save is None else lambda arrays: save({**arrays, **remembered})
+        outcome = lesson.train(candidate, centre, saved, keep)
+    trained = _trained(lesson, centre, outcome)
+    law, agreement = lesson.law(candidate, trained.weights, trained.profile)
+    given = np.zeros(len(lesson.kept))
+    given[lesson.kept] = trained.weights / lesson.means[candidate.view]
+    return Learned(
+        weights=given, profile=trained.profile, law=law, candidate=candidate,
+        local_scale=lesson.views[candidate.view].local_scale, verdict=verdict,
+        agreement=agreement, status="interrupted" if interrupted else trained.status,
+        n_iter=0 if outcome is None else outcome.n_iter,
+        objective=np.nan if outcome is None else outcome.objective,
+        lower_bound=np.nan if outcome is None else outcome.lower_bound,
+        history={name: [] for name in HISTORY} if outcome is None else outcome.history,
     )  # fmt: skip
 
 
-def _scaled(
-    views: Sequence[View], names: Sequence[str]
-) -> tuple[list[list[TrainingSet]], list[Floats], NDArray[np.bool_]]:
-    """Features divided by their means; those that never vary are left out, with a warning."""
-    means = [mean_features([part.pairs for part in view.sets]) for view in views]
-    kept = np.all([mean > SMALLEST_MEAN for mean in means], axis=0)
-    if not kept.any():
-        raise InputError(
-            "no feature tells the rows of any training set apart: all are constant. Pass columns or "
-            "comparisons that vary."
-        )
-    if not kept.all():
-        dropped = [name for name, keep in zip(names, kept, strict=True) if not keep]
-        warnings.warn(
-            f"features {dropped[:10]} ({len(dropped)} in total) are constant within every training "
-            "set and were dropped: their weight is 0.",
-            LikewiseWarning,
-            stacklevel=4,
-        )
-    factors = [np.where(kept, 1.0 / np.where(kept, mean, 1.0), 0.0) for mean in means]
-    scaled = [
-        [part.scaled(factor, kept) for part in view.sets]
-        for view, factor in zip(views, factors, strict=True)
-    ]
-    return scaled, [mean[kept] for mean in means], kept
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """Weights of scaled features, those of opening features, and how the training ended."""
+
+    weights: Floats
+    profile: Floats
+    status: str
 
 
-def _candidates(wishes: Wishes, views: int) -> list[Candidate]:
-    name = wishes.regulariser if isinstance(wishes.regulariser, str) else "l1"
-    strengths = STRENGTHS[name] if wishes.strength is None else (wishes.strength,)
-    found = candidates_for(
-        wishes.regulariser, strengths, paths=wishes.paths, views=views,
-        commensurable=wishes.commensurable,
-    )  # fmt: skip
-    if wishes.strength is None:
-        return found
-    # A strength that is given leaves nothing to choose but what is learnt with it.
-    return [c for c in found if c.strength is not None and c.centre == "contrast"]
+def _trained(lesson: Lesson, centre: Floats, outcome: Outcome | None) -> _Trained:
+    """What a training came to; collapsed weights give way to the centre, with a warning.
 
-
-def _chosen(
-    scaled: list[list[TrainingSet]],
-    means: list[Floats],
-    candidates: list[Candidate],
-    settings: Settings,
-    wishes: Wishes,
-    callbacks: Sequence[Callable[[TrainingProgress], object]],
-    saved: Arrays | None,
-) -> tuple[Verdict | None, bool]:
-    """What selection says, from the checkpoint where it is there; and whether Ctrl-C ended it."""
-    if len(candidates) == 1:
-        return None, False
-    if saved is not None and "selection.scores" in saved:
-        return _from_arrays(saved, candidates), False
-
-    def told(done: int, total: int, seconds: float) -> None:
-        left = seconds / done * (total - done) if done else np.nan
-        progress = TrainingProgress("validating", done, seconds, np.nan, np.nan, left)
-        for callback in callbacks:
-            callback(progress)
-
-    try:
-        verdict = select(
-            scaled, means, candidates, settings, wishes.regulariser,
-            commensurable=wishes.commensurable, told=told,
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        return None, True
-    return verdict, False
-
-
-def _finished(
-    sets: list[TrainingSet],
-    means: Floats,
-    kept: NDArray[np.bool_],
-    centre: Floats,
-    candidate: Candidate,
-    settings: Settings,
-    wishes: Wishes,
-    verdict: Verdict | None,
-    outcome: Outcome | None,
-    local_scale: int | None,
-    interrupted: bool,
-) -> Learned:
-    """Weights in the user's units, and the opening costs that go with them."""
+    Only their direction counts where the opening cost is learnt, so they add up to one there.
+    """
     n = len(centre)
-    weights, openings = centre, np.append(1.0, np.zeros(sets[0].openings.shape[1]))
-    status = "interrupted" if interrupted else "converged"
+    profile = np.zeros(lesson.views[0].sets[0].openings.shape[1])
+    weights, status = centre, "converged"
     if outcome is not None:
         weights, openings, status = outcome.weights[:n], outcome.weights[n:], outcome.status
         total = float(np.abs(weights).sum())
@@ -216,50 +242,29 @@ def _finished(
                 "examples do not separate under this strength. Lower strength, or leave "
                 "strength='auto' to have it chosen on held-out clusters.",
                 LikewiseWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
             status = "collapsed"
         if total < COLLAPSED:
             weights = centre
-    profile = openings[1:] / openings[0] if openings[0] > 0.0 else np.zeros(len(openings) - 1)
-    if settings.opening_cost is None:
+        if openings[0] > 0.0:
+            profile = openings[1:] / openings[0]
+    if lesson.settings.opening_cost is None:
         weights = weights / np.abs(weights).sum()
-    shown = [
-        ShownSet(distances_of(p, weights, candidate.paths), p.shown, 1.0 + p.openings @ profile)
-        for p in sets
-    ]
-    if settings.opening_cost is not None:
-        law, agreement = SizeLaw(settings.opening_cost, 0.0), np.nan
-    else:
-        law, agreement = fit_law(shown, 1.0, wishes.size_exponent, settings.n_jobs)
-    given = np.zeros(len(kept))
-    given[kept] = weights / means
-    return Learned(
-        weights=given, kept=kept, profile=profile, law=law, candidate=candidate,
-        local_scale=local_scale, verdict=verdict, agreement=agreement, status=status,
-        n_iter=0 if outcome is None else outcome.n_iter,
-        objective=np.nan if outcome is None else outcome.objective,
-        lower_bound=np.nan if outcome is None else outcome.lower_bound,
-        history={name: [] for name in HISTORY} if outcome is None else outcome.history,
-    )  # fmt: skip
+    return _Trained(weights, profile, status)
 
 
-def _training_of(saved: Arrays | None) -> Arrays | None:
-    """The part of a checkpoint that is a state of the loop."""
-    return saved if saved is not None and "best" in saved else None
-
-
-def _as_arrays(verdict: Verdict) -> dict[str, NDArray[Any]]:
-    return {
-        "selection.scores": verdict.scores,
-        "selection.errors": verdict.errors,
-        "selection.chosen": np.array(verdict.candidates.index(verdict.chosen)),
-        "selection.held_out": np.array(verdict.held_out),
-    }
-
-
-def _from_arrays(saved: Arrays, candidates: list[Candidate]) -> Verdict:
-    return Verdict(
-        candidates, saved["selection.scores"], saved["selection.errors"],
-        candidates[int(saved["selection.chosen"])], str(saved["selection.held_out"]),
-    )  # fmt: skip
+def _warn_of_constants(kept: NDArray[np.bool_], names: Sequence[str]) -> None:
+    if not kept.any():
+        raise InputError(
+            "no feature tells the rows of any training set apart: all are constant. Pass columns "
+            "or comparisons that vary."
+        )
+    if not kept.all():
+        dropped = [name for name, keep in zip(names, kept, strict=True) if not keep]
+        warnings.warn(
+            f"features {dropped[:10]} ({len(dropped)} in total) are constant within every training "
+            "set and were dropped: their weight is 0.",
+            LikewiseWarning,
+            stacklevel=4,
+        )

@@ -61,7 +61,7 @@ def label_new(clusterer: Any, X: Any) -> Indices:
         others = clusterer.exemplar_rows_ if waypoints is None else clusterer.waypoint_rows_
         return nearest_exemplar(
             features, features.resolve_weights(clusterer.weights), rows, others,
-            _scales(clusterer, features, rows, others), clusterer.n_jobs, waypoints,
+            _scales(clusterer, features, rows, others), clusterer.n_jobs, waypoints=waypoints,
         )  # fmt: skip
     if waypoints is None:
         return cheapest_exemplar(_precomputed(clusterer, X, clusterer.exemplars_))

@@ -3,8 +3,8 @@
 Candidates are trained on a part of what was shown and judged on clusters that they have not seen:
 whole sets where there are two or more, otherwise the one set with some of its clusters new to them.
 What counts is the agreement over a stretch of opening costs, not at the luckiest one. The obvious
-things that one could do without learning weights are candidates too, so what is learnt is never worse
-than these as far as the examples can tell.
+things that one could do without learning weights are candidates too, so what is learnt is never
+worse than these as far as the examples can tell.
 """
 
 from __future__ import annotations
@@ -72,13 +72,34 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """How candidates did: the mean agreement with held-out clusters, and its standard error."""
+    """How candidates did: the mean agreement with held-out clusters, and its standard error.
+
+    ``judged`` is what it follows from: agreements by split, candidate and factor.
+    """
 
     candidates: list[Candidate]
     scores: Floats
     errors: Floats
     chosen: Candidate
     held_out: str
+    judged: Floats
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], judged: Floats, held_out: str) -> Verdict:
+        """The first candidate that is not clearly worse than the best one."""
+        n, _, n_factors = judged.shape
+        if n == 0:
+            unknown = np.full(len(candidates), np.nan)
+            return cls(list(candidates), unknown, unknown, candidates[0], "nothing", judged)
+        width = min(STRETCH, n_factors)
+        padded = np.pad(judged, ((0, 0), (0, 0), (width // 2, width // 2)), mode="edge")
+        curves = np.lib.stride_tricks.sliding_window_view(padded, width, axis=2).mean(axis=3)
+        overall = curves.mean(axis=0)
+        scores, places = overall.max(axis=1), overall.argmax(axis=1)
+        each = curves[:, np.arange(len(candidates)), places]
+        errors = each.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(candidates))
+        chosen = int(np.flatnonzero(scores >= scores.max() - CLEARLY)[0])
+        return cls(list(candidates), scores, errors, candidates[chosen], held_out, judged)
 
     def table(self) -> dict[str, list[Any]]:
         """As columns of equal length."""
@@ -126,38 +147,38 @@ def splits(sets: Sequence[TrainingSet], seed: int) -> tuple[str, list[Split]]:
     if len(sets) > 1:
         order = rng.permutation(len(sets))
         n_folds = min(N_FOLDS, len(sets))
-        everything = [np.arange(len(part.shown)) for part in sets]
+        whole = [np.arange(len(part.shown)) for part in sets]
         found = []
         for fold in range(n_folds):
             chosen = set(order[fold::n_folds].tolist())
             found.append(
                 Split(
-                    [(k, rows) for k, rows in enumerate(everything) if k not in chosen],
-                    [(k, rows) for k, rows in enumerate(everything) if k in chosen],
+                    [(k, rows) for k, rows in enumerate(whole) if k not in chosen],
+                    [(k, rows) for k, rows in enumerate(whole) if k in chosen],
                 )
             )
         return "sets", found
     shown, n = sets[0].shown, sets[0].n_clusters
+    everyone = np.arange(len(shown))
     if n >= 4:
-        halves = [np.isin(shown, rng.permutation(n)[: n // 2]) for _ in range(N_FOLDS)]
-        everything = np.arange(len(shown))
-        return "clusters", [
-            Split([(0, np.flatnonzero(~away))], [(0, everything)]) for away in halves
-        ]
+        away = [np.isin(shown, rng.permutation(n)[: n // 2]) for _ in range(N_FOLDS)]
+        return "clusters", [Split([(0, np.flatnonzero(~half))], [(0, everyone)]) for half in away]
     # New rows of known clusters: all that is left to hold out.
-    halves = []
-    for _ in range(2):
-        rank = np.empty(len(shown), dtype=np.intp)
-        for cluster in range(n):
-            members = rng.permutation(np.flatnonzero(shown == cluster))
-            rank[members] = np.arange(len(members))
-        halves.append(rank % 2 == 1)
-    usable = [away for away in halves if 2 <= away.sum() <= len(shown) - 2]
-    return "rows", [_halves(away) for away in usable]
+    away = [_every_other_row(shown, n, rng) for _ in range(2)]
+    return "rows", [
+        Split([(0, np.flatnonzero(~half))], [(0, np.flatnonzero(half))])
+        for half in away
+        if 2 <= half.sum() <= len(shown) - 2
+    ]
 
 
-def _halves(away: NDArray[np.bool_]) -> Split:
-    return Split([(0, np.flatnonzero(~away))], [(0, np.flatnonzero(away))])
+def _every_other_row(shown: Indices, n: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Half of the rows of every cluster, drawn at random."""
+    rank = np.empty(len(shown), dtype=np.intp)
+    for cluster in range(n):
+        members = rng.permutation(np.flatnonzero(shown == cluster))
+        rank[members] = np.arange(len(members))
+    return rank % 2 == 1
 
 
 def thinned(part: TrainingSet, seed: int, place: int) -> Indices:
@@ -174,17 +195,9 @@ def thinned(part: TrainingSet, seed: int, place: int) -> Indices:
     return np.sort(np.concatenate(kept))
 
 
-def select(
-    views: Sequence[Sequence[TrainingSet]],
-    means: Sequence[Floats],
-    candidates: Sequence[Candidate],
-    settings: Settings,
-    regulariser: Any,
-    *,
-    commensurable: bool,
-    told: Callable[[int, int, float], object],
-) -> Verdict:
-    """Judge all candidates on held-out clusters and choose.
+@dataclass(frozen=True, eq=False)
+class Judging:
+    """Candidates, and what they are judged by.
 
     Parameters
     ----------
@@ -198,66 +211,72 @@ def select(
         As for `train`.
     commensurable : bool
         Whether the plain distance adds columns up as they are given.
-    told : callable
-        Told how many splits are judged, of how many, after how many seconds.
     """
-    rows = [thinned(part, settings.seed, k) for k, part in enumerate(views[0])]
-    small = [[part.restricted_to(rows[k]) for k, part in enumerate(view)] for view in views]
-    held_out, found = splits(small[0], settings.seed)
-    judged, started = [], time.perf_counter()
-    for number, split in enumerate(found):
-        told(number, len(found), time.perf_counter() - started)
-        judged.append(_judge(small, means, split, candidates, settings, regulariser, commensurable))
-    if not judged:
-        return Verdict(
-            list(candidates), np.full(len(candidates), np.nan), np.full(len(candidates), np.nan),
-            candidates[0], "nothing",
+
+    views: Sequence[Sequence[TrainingSet]]
+    means: Sequence[Floats]
+    candidates: Sequence[Candidate]
+    settings: Settings
+    regulariser: Any
+    commensurable: bool
+
+    def run(
+        self,
+        judged: Floats | None,
+        told: Callable[[int, int, float], object],
+        keep: Callable[[Floats], object] | None,
+    ) -> Verdict:
+        """Judge all candidates on held-out clusters and choose.
+
+        Parameters
+        ----------
+        judged : array or None
+            What ``keep`` was given last: splits that need not be judged again.
+        told : callable
+            Told how many splits are judged, of how many, after how many seconds.
+        keep : callable or None
+            Given the agreements by split, candidate and factor after every split.
+        """
+        seed = self.settings.seed
+        rows = [thinned(part, seed, k) for k, part in enumerate(self.views[0])]
+        small = [[part.restricted_to(rows[k]) for k, part in enumerate(v)] for v in self.views]
+        held_out, found = splits(small[0], seed)
+        width = len(COARSE) if self.settings.opening_cost is None else 1
+        curves = np.empty((0, len(self.candidates), width)) if judged is None else judged
+        started = time.perf_counter()
+        for number in range(len(curves), len(found)):
+            told(number, len(found), time.perf_counter() - started)
+            curves = np.concatenate([curves, self._judge(small, found[number])[None]])
+            if keep is not None:
+                keep(curves)
+        return Verdict.of(self.candidates, curves, held_out)
+
+    def _judge(self, views: list[list[TrainingSet]], split: Split) -> Floats:
+        """Agreement with the held-out part for every candidate and factor."""
+        curves = []
+        trained: dict[tuple[str, float | None, int], Floats] = {}
+        for candidate in self.candidates:
+            view = views[candidate.view]
+            key = (candidate.centre, candidate.strength, candidate.view)
+            if key not in trained:
+                parts = [view[k].restricted_to(rows) for k, rows in split.training]
+                trained[key] = self._weights(candidate, parts)
+            shown = [view[k].restricted_to(rows) for k, rows in split.held_out]
+            curves.append(_agreements(trained[key], candidate, shown, self.settings))
+        return np.array(curves)
+
+    def _weights(self, candidate: Candidate, parts: Sequence[TrainingSet]) -> Floats:
+        """The scaled weights of features that a candidate comes to on some sets."""
+        means = self.means[candidate.view]
+        centres = Centres.of(parts, means, commensurable=self.commensurable)
+        centre = centres.named(candidate.centre)
+        if candidate.strength is None:
+            return centre
+        outcome = train(
+            parts, self.settings, self.regulariser, candidate.strength, centre,
+            tol=QUICK_TOL, max_iter=QUICK_PASSES, quick=True,
         )  # fmt: skip
-    return _verdict(candidates, np.array(judged), held_out)
-
-
-def _judge(
-    views: list[list[TrainingSet]],
-    means: Sequence[Floats],
-    split: Split,
-    candidates: Sequence[Candidate],
-    settings: Settings,
-    regulariser: Any,
-    commensurable: bool,
-) -> Floats:
-    """Agreement with the held-out part for every candidate and factor."""
-    curves = []
-    trained: dict[tuple[str, float | None, int], Floats] = {}
-    for candidate in candidates:
-        view = views[candidate.view]
-        key = (candidate.centre, candidate.strength, candidate.view)
-        if key not in trained:
-            parts = [view[k].restricted_to(rows) for k, rows in split.training]
-            centres = Centres.of(parts, means[candidate.view], commensurable=commensurable)
-            trained[key] = weights_of(candidate, parts, centres, settings, regulariser, quick=True)
-        shown = [view[k].restricted_to(rows) for k, rows in split.held_out]
-        curves.append(_agreements(trained[key], candidate, shown, settings))
-    return np.array(curves)
-
-
-def weights_of(
-    candidate: Candidate,
-    parts: Sequence[TrainingSet],
-    centres: Centres,
-    settings: Settings,
-    regulariser: Any,
-    *,
-    quick: bool,
-) -> Floats:
-    """The scaled weights of features that a candidate comes to."""
-    centre = centres.named(candidate.centre)
-    if candidate.strength is None:
-        return centre
-    outcome = train(
-        parts, settings, regulariser, candidate.strength, centre,
-        tol=QUICK_TOL, max_iter=QUICK_PASSES, quick=quick,
-    )  # fmt: skip
-    return outcome.weights[: len(centre)]
+        return outcome.weights[: len(centre)]
 
 
 def distances_of(part: TrainingSet, weights: Floats, paths: float | None) -> Floats:
@@ -282,17 +301,3 @@ def _agreements(
     if settings.opening_cost is not None:
         return agreements(sets, np.array([settings.opening_cost]), 0.0, settings.n_jobs)
     return agreements(sets, COARSE, 1.0, settings.n_jobs)
-
-
-def _verdict(candidates: Sequence[Candidate], judged: Floats, held_out: str) -> Verdict:
-    """The first candidate that is not clearly worse than the best one."""
-    n, _, n_factors = judged.shape
-    width = min(STRETCH, n_factors)
-    padded = np.pad(judged, ((0, 0), (0, 0), (width // 2, width // 2)), mode="edge")
-    curves = np.lib.stride_tricks.sliding_window_view(padded, width, axis=2).mean(axis=3)
-    overall = curves.mean(axis=0)
-    scores, places = overall.max(axis=1), overall.argmax(axis=1)
-    each = curves[:, np.arange(len(candidates)), places]
-    errors = each.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(candidates))
-    chosen = int(np.flatnonzero(scores >= scores.max() - CLEARLY)[0])
-    return Verdict(list(candidates), scores, errors, candidates[chosen], held_out)

@@ -60,8 +60,9 @@ class Centres:
     """Directions that weights may be pulled to: shares of a sum of one.
 
     ``plain`` adds columns up as they are given, and distances after each was divided by its mean.
-    ``within`` divides every feature by its mean within shown clusters; ``contrast`` weighs it by how
-    much smaller that is than the mean over all pairs, so a feature that says nothing gets nothing.
+    ``within`` divides every feature by its mean within shown clusters; ``contrast`` weighs it by
+    how much smaller that is than the mean over all pairs, so a feature that says nothing gets
+    nothing.
     """
 
     plain: Floats
