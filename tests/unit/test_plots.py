@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import io
 import math
 
@@ -15,11 +16,24 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 
 import likewise as lw
+from likewise.datasets import make_nuisance_sets
 from likewise.errors import InputError, MissingDependencyError
-from likewise.plots import GalleryDisplay, PartitionDisplay, SolveDisplay
+from likewise.plots import (
+    AgreementDisplay,
+    BeforeAfterDisplay,
+    ExplanationDisplay,
+    GalleryDisplay,
+    PartitionDisplay,
+    SolveDisplay,
+    TrainingDisplay,
+    WeightsDisplay,
+)
+from likewise.plots.bars import gathered
+from likewise.plots.before_after import matched
 from likewise.plots.canvas import PALETTE, blank_figure, cluster_colours, readable
 from likewise.plots.gallery import spread
 from likewise.plots.projection import classical_scaling, principal_components, project
+from likewise.plots.weights import shares_of
 
 
 @pytest.fixture(autouse=True)
@@ -312,6 +326,209 @@ class TestGalleryDisplay:
         moved = spread(np.zeros((4, 2)), 1.0, steps=2000)
         away = np.abs(moved[:, None] - moved[None]).max(axis=2) + np.eye(4)
         assert away.min() > 0.99
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    made = make_nuisance_sets(4, 60, 4, n_informative=2, n_nuisance=3, random_state=0)
+    shown, new = made.split(2)
+    learner = lw.ExemplarLearner(strength=0.3, paths=None, tol=0.2)
+    return learner.fit(shown.sets, shown.labels), shown, new
+
+
+class TestWeightsDisplay:
+    def test_bars_are_the_weights(self, learnt):
+        learner, _, _ = learnt
+        display = WeightsDisplay.from_estimator(learner)
+        names = [text.get_text() for text in display.ax_.get_yticklabels()]
+        widths = [bar.get_width() for bar in display.bars_]
+        order = np.argsort(-learner.weights_)
+        assert names[:2] == [learner.feature_names_[f] for f in order[:2]]
+        np.testing.assert_allclose(widths[:2], learner.weights_[order[:2]])
+        assert sum(widths) == pytest.approx(learner.weights_.sum())
+        assert display.ax_.get_title(loc="left").endswith("of 5 features count")
+
+    def test_shares_are_those_of_a_typical_distance(self, learnt):
+        learner, shown, _ = learnt
+        shares = shares_of(learner, shown.sets)
+        assert shares.sum() == pytest.approx(1.0)
+        means = np.mean([2 * X.var(axis=0, ddof=1) for X in shown.sets], axis=0)
+        np.testing.assert_allclose(shares, learner.weights_ * means / (learner.weights_ @ means))
+        table, groups = np.vstack(shown.sets), np.repeat([0, 1], 60)
+        np.testing.assert_allclose(shares_of(learner, table, groups), shares)
+        display = WeightsDisplay.from_estimator(learner, shown.sets)
+        assert display.ax_.get_title(loc="left").endswith("make up 99 % of the learnt distance")
+
+    def test_shares_of_comparisons_and_of_precomputed_features(self, learnt):
+        _, shown, _ = learnt
+        compare = [
+            lw.Compare("near", "euclidean", [0, 1], local_scale=50),
+            lw.Compare("far", "manhattan", [2, 3, 4]),
+        ]
+        learner = lw.ExemplarLearner(compare, strength=0.3, paths=None, tol=0.2)
+        learner.fit(shown.sets, shown.labels)
+        whole = shares_of(learner, shown.sets)
+        assert whole.sum() == pytest.approx(1.0)
+        # Fewer rows than neighbours that the local scale asks for.
+        assert shares_of(learner, [X[:9] for X in shown.sets]).sum() == pytest.approx(1.0)
+        stacks = [np.stack([cdist(X[:, c], X[:, c]) for c in ([0], [1])], axis=2)
+                  for X in shown.sets]  # fmt: skip
+        learner = lw.ExemplarLearner("precomputed", strength=0.3, paths=None, tol=0.2)
+        learner.fit(stacks, shown.labels)
+        means = np.mean([s.sum(axis=(0, 1)) / (60 * 59) for s in stacks], axis=0)
+        expected = learner.weights_ * means
+        np.testing.assert_allclose(shares_of(learner, stacks), expected / expected.sum())
+
+    def test_the_rest_is_one_bar(self):
+        display = WeightsDisplay(list("abcdef"), np.arange(6.0)).plot(most=3)
+        names = [text.get_text() for text in display.ax_.get_yticklabels()]
+        assert names == ["f", "e", "3 others together"]
+        assert [bar.get_width() for bar in display.bars_] == [5.0, 4.0, 6.0]
+
+    def test_bars_too_small_to_see_are_put_together(self):
+        names, values = gathered(list("abcd"), [1.0, 1e-5, 2e-5, 0.5], 10)
+        assert names == ["a", "d", "2 others together"]
+        np.testing.assert_allclose(values, [1.0, 0.5, 3e-5])
+
+    def test_negative_weights_and_long_names(self):
+        display = WeightsDisplay(["a" * 50, "b"], np.array([1.0, -2.0])).plot()
+        assert display.ax_.get_xlim()[0] < -2.0
+        assert max(len(text.get_text()) for text in display.ax_.get_yticklabels()) == 28
+        assert pixels(display.figure_).min() < 0.5
+
+    def test_all_weights_zero(self):
+        assert len(WeightsDisplay(["a", "b"], np.zeros(2)).plot().bars_) == 2
+
+    def test_errors(self, learnt):
+        with pytest.raises(InputError, match="most must be 2 or more bars; got 1"):
+            WeightsDisplay(["a"], np.ones(1)).plot(most=1)
+        with pytest.raises(InputError, match="X needs a set of two rows or more"):
+            WeightsDisplay.from_estimator(learnt[0], np.zeros((1, 5)))
+        with pytest.raises(NotFittedError):
+            WeightsDisplay.from_estimator(lw.ExemplarLearner())
+
+
+class TestTrainingDisplay:
+    def test_curves_are_the_history(self, learnt):
+        learner, _, _ = learnt
+        display = TrainingDisplay.from_estimator(learner)
+        np.testing.assert_array_equal(
+            display.objective_line_.get_ydata(), learner.history_["objective"]
+        )
+        assert list(display.bound_line_.get_xdata()) == list(range(1, learner.n_iter_ + 1))
+        assert display.ax_.get_title(loc="left").startswith(learner.status_)
+
+    def test_without_a_bound(self):
+        display = TrainingDisplay(np.array([3.0, 2.0]), np.array([-np.inf, -np.inf])).plot()
+        assert np.isnan(display.bound_line_.get_ydata()).all()
+        assert pixels(display.figure_).min() < 0.5
+
+    def test_errors(self, learnt):
+        learner = copy.copy(learnt[0])
+        learner.history_ = {"objective": [], "lower_bound": []}
+        with pytest.raises(InputError, match="history_ is empty"):
+            TrainingDisplay.from_estimator(learner)
+        with pytest.raises(NotFittedError):
+            TrainingDisplay.from_estimator(lw.ExemplarLearner())
+
+
+class TestExplanationDisplay:
+    def test_every_bar_begins_where_the_one_before_ended(self, learnt):
+        learner, _, new = learnt
+        display = ExplanationDisplay.from_estimator(learner, new.sets[0], 3, 8)
+        explanation = learner.explain(new.sets[0], 3, 8)
+        starts = [bar.get_x() for bar in display.bars_]
+        widths = [bar.get_width() for bar in display.bars_]
+        np.testing.assert_allclose(starts[:-1], np.cumsum([0.0, *widths[:-2]]), atol=1e-12)
+        assert starts[-1] == 0.0
+        assert widths[-1] == pytest.approx(explanation.distance)
+
+    def test_a_row_and_itself(self, learnt):
+        learner, _, new = learnt
+        assert ExplanationDisplay.from_estimator(learner, new.sets[0], 3, 3).bars_
+
+    def test_errors(self):
+        with pytest.raises(InputError, match="most of 2 or more; got 1 bars"):
+            ExplanationDisplay({"a": 1.0}).plot(most=1)
+        with pytest.raises(InputError, match="needs contributions"):
+            ExplanationDisplay({}).plot()
+
+
+AGREEMENTS = {
+    "candidate": ["learnt", "plain distance", "failed"], "agreement": [0.6, 0.9, math.nan],
+    "standard_error": [0.1, 0.0, math.nan], "chosen": [True, False, False],
+}  # fmt: skip
+
+
+class TestAgreementDisplay:
+    def test_the_best_is_on_top(self):
+        display = AgreementDisplay(AGREEMENTS).plot()
+        labels = display.ax_.get_yticklabels()
+        assert [text.get_text() for text in labels] == ["plain distance", "learnt", "failed"]
+        assert [text.get_fontweight() for text in labels] == ["bold", "bold", "normal"]
+        assert pixels(display.figure_).min() < 0.5
+
+    def test_nothing_was_chosen(self, learnt):
+        with pytest.raises(InputError, match="validation_ is empty"):
+            AgreementDisplay.from_estimator(learnt[0])
+
+
+class TestBeforeAfterDisplay:
+    def test_same_places_in_both_panels(self, learnt):
+        learner, _, new = learnt
+        before = [np.zeros(60, dtype=int)] * 2
+        display = BeforeAfterDisplay.from_estimator(learner, new.sets, new.labels, before=before)
+        assert display.axes_.shape == (2, 2)
+        for left, right in display.axes_:
+            places = [
+                np.vstack([part.get_offsets() for part in ax.collections]) for ax in (left, right)
+            ]
+            np.testing.assert_array_equal(*places)
+            assert len(left.collections) == 4  # one per known cluster
+        titles = [ax.get_title(loc="left") for ax in display.axes_[0]]
+        assert titles[0].startswith("plain distance: 1 cluster of 4, pairwise F 0.")
+        assert titles[1].startswith("learnt: ")
+        assert len(np.unique(pixels(display.figure_).reshape(-1, 4), axis=0)) > 50
+
+    def test_groups_clusterers_and_no_truth(self, learnt):
+        learner, _, new = learnt
+        table, groups = np.vstack(new.sets), np.repeat([0, 1], 60)
+        display = BeforeAfterDisplay.from_estimator(
+            learner, table, groups=groups, before=lw.ExemplarClusterer(), names=("a", "b")
+        )
+        assert list(display.partitions) == ["a", "b"]
+        assert display.axes_[0, 0].get_title(loc="left").startswith("a: ")
+        marked = BeforeAfterDisplay.from_estimator(
+            learner, table, np.concatenate(new.labels), groups=groups
+        )
+        assert marked.axes_.shape == (2, 1)
+        assert BeforeAfterDisplay.from_estimator(learner, new.sets[0], new.labels[0]).axes_.size
+
+    def test_clusters_not_known_are_dots(self):
+        display = BeforeAfterDisplay(
+            [np.eye(3)[:, :2]], {"found": [np.array([0, 0, 1])]}, [np.array([5, 5, -1])],
+            names=["new"],
+        ).plot()  # fmt: skip
+        assert len(display.axes_[0, 0].collections) == 2
+        title = display.axes_[0, 0].get_title(loc="left")
+        assert title == "new, found: 2 clusters of 1, pairwise F 1.00"
+
+    def test_a_cluster_keeps_its_colour(self, seed):
+        rng = np.random.default_rng(seed)
+        truth = np.append(np.arange(5), rng.integers(0, 5, 30))
+        renamed = rng.permutation(5)[truth]
+        np.testing.assert_array_equal(matched(renamed, truth), truth)
+        more = matched(rng.integers(0, 9, 35), truth)
+        assert len(np.unique(more)) <= 9
+
+    @pytest.mark.parametrize("labels", [[[0, 1]], [0, 1, 2], np.zeros((2, 2))])
+    def test_labels_of_another_length(self, learnt, labels):
+        with pytest.raises(InputError, match=r"y must hold one label per row of every set, \[60\]"):
+            BeforeAfterDisplay.from_estimator(learnt[0], learnt[2].sets[0], labels)
+
+    def test_not_fitted(self):
+        with pytest.raises(NotFittedError):
+            BeforeAfterDisplay.from_estimator(lw.ExemplarLearner(), np.eye(3))
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch):

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from likewise.plots.agreement import AgreementDisplay
+from likewise.plots.before_after import BeforeAfterDisplay
+from likewise.plots.explanation import ExplanationDisplay
 from likewise.plots.gallery import GalleryDisplay
 from likewise.plots.partitions import PartitionDisplay
-from likewise.plots.training import SolveDisplay
+from likewise.plots.training import SolveDisplay, TrainingDisplay
+from likewise.plots.weights import WeightsDisplay
 
-__all__ = ["GalleryDisplay", "PartitionDisplay", "SolveDisplay"]
+__all__ = [
+    "AgreementDisplay",
+    "BeforeAfterDisplay",
+    "ExplanationDisplay",
+    "GalleryDisplay",
+    "PartitionDisplay",
+    "SolveDisplay",
+    "TrainingDisplay",
+    "WeightsDisplay",
+]

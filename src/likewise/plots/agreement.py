@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GREY = "#8A8A8A"
+# What one would have without learning; drawn in a colour of its own.
+PLAIN = "plain distance"
 
 
 class AgreementDisplay:
@@ -91,19 +93,24 @@ class AgreementDisplay:
         order = np.argsort(-np.nan_to_num(scores, nan=-1.0), kind="stable")
         names, chosen = self.table["candidate"], self.table["chosen"]
         for place, k in enumerate(order):
-            colour = PALETTE[0] if chosen[k] else GREY
+            colour = PALETTE[0] if chosen[k] else PALETTE[4] if names[k] == PLAIN else GREY
             self.ax_.errorbar(
                 scores[k], place, xerr=errors[k], fmt="D" if chosen[k] else "o", color=colour,
                 markersize=7 if chosen[k] else 5, elinewidth=1.2, capsize=2,
             )  # fmt: skip
         self.ax_.set_yticks(range(len(order)), [names[k] for k in order], fontsize="small")
         for label, k in zip(self.ax_.get_yticklabels(), order, strict=True):
-            label.set_fontweight("bold" if chosen[k] else "normal")
+            label.set_fontweight("bold" if chosen[k] or names[k] == PLAIN else "normal")
         self.ax_.set_ylim(len(order) - 0.5, -0.5)
         self.ax_.grid(axis="x", color=INK, alpha=0.12, linewidth=0.6)
         self.ax_.set_axisbelow(True)
         self.ax_.spines[["top", "right", "left"]].set_visible(False)
         self.ax_.tick_params(axis="y", length=0)
-        self.ax_.set_xlabel("agreement with held-out clusters (adjusted Rand index)")
-        self.ax_.set_title("chosen: the diamond", loc="left", fontsize="medium", color=INK)
+        self.ax_.set_xlabel("adjusted Rand index, with standard error")
+        self.ax_.set_title(
+            "candidates on clusters held out of training; chosen: the diamond",
+            loc="left",
+            fontsize="medium",
+            color=INK,
+        )
         return self

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # How the name of the bar ends that stands for several features.
 OTHERS = " others together"
+# Below this share of the largest value, a bar is a line nobody could see.
+INVISIBLE = 1e-3
 # Names are cut here, so that bars keep their room.
 LONGEST_NAME = 28
 
@@ -24,6 +26,9 @@ def gathered(
     names: Sequence[str], values: ArrayLike, most: int, *, drop_zeros: bool = False
 ) -> tuple[list[str], NDArray[np.float64]]:
     """The values of largest size, in that order, and the sum of all others as the last one.
+
+    Others are those beyond `most` bars, and those too small to be seen; with `drop_zeros`, features
+    of value 0 are left out unless all are.
 
     Examples
     --------
@@ -35,9 +40,13 @@ def gathered(
     order = np.argsort(-np.abs(found), kind="stable")
     if drop_zeros and (found != 0).any():
         order = order[found[order] != 0]
-    if len(order) <= most:
+    sizes = np.abs(found[order])
+    visible = int(np.count_nonzero(sizes > INVISIBLE * sizes.max(initial=0.0)))
+    few = visible if 0 < visible < len(order) - 1 else len(order)
+    if len(order) <= min(few, most):
         return [shortened(names[f]) for f in order], found[order]
-    kept, rest = order[: most - 1], order[most - 1 :]
+    count = min(few, most - 1)
+    kept, rest = order[:count], order[count:]
     shown = [shortened(names[f]) for f in kept]
     return [*shown, f"{len(rest):,}{OTHERS}"], np.append(found[kept], found[rest].sum())
 

@@ -42,7 +42,7 @@ class ExplanationDisplay:
     --------
     >>> from likewise.plots import ExplanationDisplay
     >>> display = ExplanationDisplay({"width": 2.0, "height": 0.5}).plot()
-    >>> [bar.get_width() for bar in display.bars_]
+    >>> [float(bar.get_width()) for bar in display.bars_]
     [2.0, 0.5, 2.5]
     """
 

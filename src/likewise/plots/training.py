@@ -207,12 +207,14 @@ class TrainingDisplay:
         """
         self.ax_ = axes_to_draw_on(ax)
         self.figure_ = figure_of(self.ax_)
+        from matplotlib.ticker import MaxNLocator
+
         passes = np.arange(1.0, len(self.objective) + 1.0)
         self.objective_line_, self.bound_line_, self.gap_ = _draw_curves(
             self.ax_, passes, self.objective, self.lower_bound,
             ("objective of the best weights", "lower bound for all weights"),
         )  # fmt: skip
-        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax_.set_xlabel("pass over the training sets")
         self.ax_.set_ylabel("objective")
         if self.title is not None:

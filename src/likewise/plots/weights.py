@@ -8,6 +8,9 @@ import numpy as np
 
 from likewise.arrays.sets import as_sets
 from likewise.errors import InputError
+from likewise.geometry import resolve_features
+from likewise.geometry.compare import Compare
+from likewise.geometry.pairs import pairs_of_features, pairs_of_stack
 from likewise.plots.bars import OTHERS, draw_bars, gathered
 from likewise.plots.canvas import INK, PALETTE, axes_to_draw_on, figure_of
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
     from numpy.typing import NDArray
 
+# What counts as nearly all, a little less than what is said for rounding.
+MOST_OF_IT = 0.99 - 1e-9
 # Rows of a set from which shares are computed: means over pairs need no more.
 MOST_ROWS = 300
 
@@ -51,9 +56,9 @@ class WeightsDisplay:
     >>> from likewise.datasets import make_partitioned_sets
     >>> made = make_partitioned_sets(n_sets=3, n_rows=40, n_columns=4, random_state=0)
     >>> learner = lw.ExemplarLearner(strength=0.1).fit(made.sets, made.labels)
-    >>> display = lw.plots.WeightsDisplay.from_estimator(learner)
-    >>> len(display.bars_)
-    4
+    >>> display = lw.plots.WeightsDisplay.from_estimator(learner, made.sets)
+    >>> display.ax_.get_xlabel()
+    'share of a typical learnt distance'
     """
 
     def __init__(
@@ -135,38 +140,71 @@ class WeightsDisplay:
             self.ax_.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
         self.ax_.set_xlabel("share of a typical learnt distance" if self.are_shares else "weight")
         self.ax_.set_title(
-            describe_weights(self.values) if self.title is None else self.title,
+            describe_weights(self.values, self.are_shares) if self.title is None else self.title,
             loc="left", fontsize="medium", color=INK,
         )  # fmt: skip
         return self
 
 
 def shares_of(estimator: Any, X: Any, groups: Any = None) -> NDArray[np.float64]:
-    """Share of every feature in a typical learnt distance between rows of a set, adding up to 1."""
-    from likewise.estimators import learner_input as given
-    from likewise.geometry.pairs import mean_features, pairs_of_features, pairs_of_stack
+    """Share of every feature in a typical learnt distance between rows of a set, adding up to 1.
 
-    precomputed = given.is_precomputed(estimator.features)
+    Every weight times the mean of its feature over pairs of rows, sets counting the same.
+    """
+    weights = np.asarray(estimator.weights_, dtype=np.float64)
+    if len(weights) == 1:
+        return np.ones(1)
+    precomputed = isinstance(estimator.features, str) and estimator.features == "precomputed"
     sets, _ = as_sets(X, groups, square=precomputed)
-    parts = []
-    for own in sets:
-        table = given.table_of(estimator, own)
-        if len(table) < 2:
-            continue
-        if precomputed:
-            parts.append(pairs_of_stack(table))
-            continue
-        table = table[:: -(-len(table) // MOST_ROWS)]
-        parts.append(pairs_of_features(given.resolved(estimator, len(table)), table))
-    if not parts:
+    # A set of one row has no pairs.
+    tables = [table for own in sets if len(table := np.asarray(own, dtype=np.float64)) > 1]
+    if not tables:
         raise InputError("X needs a set of two rows or more: shares are those of pairs of rows.")
-    summands = np.asarray(estimator.weights_) * mean_features(parts)
+    means = [
+        np.abs(pairs_of_stack(table).means()) if precomputed else _means_of_rows(estimator, table)
+        for table in tables
+    ]
+    summands = weights * np.mean(means, axis=0)
     total = float(np.abs(summands).sum())
     shares: NDArray[np.float64] = summands / total if total > 0 else summands
     return shares
 
 
-def describe_weights(values: NDArray[np.float64]) -> str:
-    """Say in one line how many features count."""
-    used = int(np.count_nonzero(values))
-    return f"{used:,} of {len(values):,} feature{'s' if len(values) != 1 else ''} count"
+def _means_of_rows(estimator: Any, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of every feature over pairs of rows; of every so many rows where there are many."""
+    table = table[:: -(-len(table) // MOST_ROWS)]
+    compared = estimator.clusterer_.features
+    if isinstance(compared, list):
+        compared = [_fitting(item, len(table)) for item in compared]
+    names = getattr(estimator, "feature_names_in_", None)
+    means: NDArray[np.float64] = pairs_of_features(
+        resolve_features(compared, table.shape[1], names), table
+    ).means()
+    return means
+
+
+def _fitting(item: Compare, n: int) -> Compare:
+    """A comparison whose local scale a set of n rows allows."""
+    if item.local_scale is None or item.local_scale < n:
+        return item
+    return Compare(item.name, item.distance, item.columns, local_scale=n - 1)
+
+
+def describe_weights(values: NDArray[np.float64], are_shares: bool = False) -> str:
+    """Say in one line how many features count, or make up nearly all of the distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.plots.weights import describe_weights
+    >>> describe_weights(np.array([0.5, 0.0, 2.0]))
+    '2 of 3 features count'
+    >>> describe_weights(np.array([0.695, 0.005, 0.3]), are_shares=True)
+    '2 of 3 features make up 99 % of the learnt distance'
+    """
+    of = f"of {len(values):,} feature{'s' if len(values) != 1 else ''}"
+    if not are_shares:
+        return f"{np.count_nonzero(values):,} {of} count"
+    sizes = np.sort(np.abs(values))[::-1].cumsum()
+    enough = 1 + int(np.searchsorted(sizes, MOST_OF_IT * sizes[-1]))
+    return f"{enough:,} {of} make up 99 % of the learnt distance"
