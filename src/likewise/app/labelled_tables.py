@@ -66,12 +66,22 @@ class LabelledSet:
         Where its rows are in the file, from 0.
     labels : array of shape (n,) or None
         The cluster of every row, 0..k-1, or -1 where it is not shown; None without a label column.
+    clusters : tuple of str
+        What the file calls these clusters.
     """
 
     name: str
     table: Table
     places: Integers
     labels: Integers | None
+    clusters: tuple[str, ...] = ()
+
+    def known(self) -> NDArray[np.str_] | None:
+        """The cluster of every row as the file calls it, empty where it is not shown."""
+        if self.labels is None:
+            return None
+        # The last name is that of label -1.
+        return np.array([*self.clusters, ""])[self.labels]
 
 
 @dataclass(frozen=True)
@@ -231,22 +241,28 @@ def _read_array(path: Path, wanted: Wanted) -> _Content:
 
 def _split(path: Path, content: _Content) -> list[LabelledSet]:
     n = content.values.shape[0]
-    splits = content.splits or [""] * n
+    rows_of: dict[str, list[int]] = {}
+    for row, value in enumerate(content.splits or [""] * n):
+        rows_of.setdefault(value, []).append(row)
     sets = []
-    for value in dict.fromkeys(splits):
-        rows = np.array([row for row in range(n) if splits[row] == value], dtype=np.intp)
+    for value, places in rows_of.items():
+        rows = np.array(places, dtype=np.intp)
         name = path.stem if content.splits is None else f"{path.stem}: {value}"
-        labels = None if content.labels is None else _numbered([content.labels[r] for r in rows])
         table = Table(path, content.values[rows], tuple(content.names), content.named)
-        sets.append(LabelledSet(name, table, rows, labels))
+        if content.labels is None:
+            sets.append(LabelledSet(name, table, rows, None))
+        else:
+            labels, clusters = _numbered([content.labels[row] for row in rows])
+            sets.append(LabelledSet(name, table, rows, labels, clusters))
     return sets
 
 
-def _numbered(texts: list[str]) -> Integers:
+def _numbered(texts: list[str]) -> tuple[Integers, tuple[str, ...]]:
     """Labels 0..k-1 in the order of their texts; what is missing, or -1, is not shown."""
-    shown = [text for text in texts if text.lower() not in MISSING and text != "-1"]
-    numbers = {text: number for number, text in enumerate(sorted(set(shown)))}
-    return np.array([numbers.get(text, NOT_SHOWN) for text in texts], dtype=np.intp)
+    shown = {text for text in texts if text.lower() not in MISSING and text != str(NOT_SHOWN)}
+    clusters = tuple(sorted(shown))
+    numbers = {text: number for number, text in enumerate(clusters)}
+    return np.array([numbers.get(text, NOT_SHOWN) for text in texts], dtype=np.intp), clusters
 
 
 def _texts(column: pl.Series) -> list[str]:

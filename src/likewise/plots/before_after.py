@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # More colours than for neighbours alone: a cluster keeps its colour from panel to panel.
 COLOURS = (*PALETTE, "#6A3D9A", "#8C564B", "#7A7A7A", "#B5A000", "#004D40", "#A50026")
 NOT_SHOWN = -1
+# A longer legend would cover the rows.
+MOST_NAMES = 12
 # The sign of a row whose cluster is not known.
 UNKNOWN = "."
 NOTE = "Sign: the known cluster. Colour: the cluster found."
@@ -42,7 +44,7 @@ class BeforeAfterDisplay:
     partitions : mapping of str to list of ndarray of shape (n,)
         For every way of grouping, the labels of every set.
     truth : list of ndarray of shape (n,), default=None
-        The known clusters of every set, numbers or text; -1 where they are not known.
+        The known clusters of every set, numbers or text; -1 or "" where they are not known.
     names : list of str, default=None
         What to call the sets.
 
@@ -127,12 +129,7 @@ class BeforeAfterDisplay:
             found = before.cluster(sets) if hasattr(before, "cluster") else before
             partitions = {names[0]: _per_set("before", found, groups, sizes), **partitions}
         truth = None if y is None else _per_set("y", y, groups, sizes)
-        positions = [
-            # Learnt distances add up squares: their roots are what a plane can show.
-            project(np.sqrt(np.maximum(estimator.distances(own), 0.0)), precomputed=True)
-            for own in sets
-        ]
-        return cls(positions, partitions, truth).plot(figure)
+        return cls(learnt_positions(estimator, sets), partitions, truth).plot(figure)
 
     def plot(self, figure: Figure | SubFigure | None = None) -> BeforeAfterDisplay:
         """Draw on an empty figure, or on a new one.
@@ -177,6 +174,15 @@ class BeforeAfterDisplay:
         return f"{title} of {len(np.unique(numbers[known]))}, pairwise F {score:.2f}"
 
 
+def learnt_positions(estimator: Any, sets: Sequence[Any]) -> list[Floats]:
+    """Places whose distances are near the learnt ones, for the rows of every set."""
+    return [
+        # Learnt distances add up squares: their roots are what a plane can show.
+        project(np.sqrt(np.maximum(estimator.distances(own), 0.0)), precomputed=True)
+        for own in sets
+    ]
+
+
 def matched(labels: Labels, reference: Labels) -> Labels:
     """Labels renumbered: a cluster takes the number of the reference cluster it has most rows of.
 
@@ -207,9 +213,9 @@ def matched(labels: Labels, reference: Labels) -> Labels:
 
 
 def numbered(truth: Any) -> Labels:
-    """Known clusters as 0..k-1, in the order of their names; -1 stays."""
+    """Known clusters as 0..k-1, in the order of their names; -1, and an empty name, is -1."""
     values = np.asarray(truth)
-    shown = values != NOT_SHOWN if values.dtype.kind in "iuf" else np.ones(len(values), dtype=bool)
+    shown = values != (NOT_SHOWN if values.dtype.kind in "iuf" else "")
     numbers = np.full(len(values), NOT_SHOWN, dtype=np.intp)
     numbers[shown] = np.unique(values[shown], return_inverse=True)[1]
     return numbers
@@ -238,15 +244,18 @@ def _draw_rows(ax: Axes, positions: Floats, colours: Any, truth: Any) -> None:
         ax.scatter(positions[:, 0], positions[:, 1], s=area, c=colours, linewidths=0, alpha=0.85)
     else:
         numbers = numbered(truth)
-        names = np.unique(np.asarray(truth)[numbers != NOT_SHOWN])
-        for number, sign in enumerate([*signs_of(list(names)), UNKNOWN]):
-            own = numbers == (number if number < len(names) else NOT_SHOWN)
+        names = [str(name) for name in np.unique(np.asarray(truth)[numbers != NOT_SHOWN])]
+        signs = signs_of(names)
+        for number, sign in [*enumerate(signs), (NOT_SHOWN, UNKNOWN)]:
+            own = numbers == number
             if own.any():
                 marker = sign if sign == UNKNOWN else rf"$\mathbf{{{sign}}}$"
                 ax.scatter(
                     positions[own, 0], positions[own, 1], s=area, c=colours[own], marker=marker,
-                    linewidths=0,
+                    linewidths=0, label="not known" if sign == UNKNOWN else names[number],
                 )  # fmt: skip
+        if signs != names and len(names) <= MOST_NAMES:
+            ax.legend(fontsize="small", framealpha=0.85)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_color("#CCCCCC")
