@@ -151,9 +151,8 @@ def relaxation_and_prices(
     rows = []
     for p in range(n):
         served[p, p * n : (p + 1) * n] = 1.0
-        for q in range(n):
-            if p != q:
-                rows.append(_row(len(cost), {p * n + q: 1.0, q * n + q: -1.0}))
+        others = (q for q in range(n) if q != p)
+        rows += [_row(len(cost), {p * n + q: 1.0, q * n + q: -1.0}) for q in others]
     for c, C in enumerate(groups):
         rows += [_row(len(cost), {q * n + q: 1.0, n * n + c: -1.0}) for q in C]
     found = linprog(

@@ -57,9 +57,9 @@ def test_arrays_come_back_bit_for_bit(path):
     for name, array in ARRAYS.items():
         assert (found[name].dtype, found[name].shape) == (array.dtype, array.shape)
         assert found[name].tobytes() == array.tobytes()
-        assert (
-            found[name].flags.f_contiguous == np.asarray(array, order="K").copy().flags.f_contiguous
-        )
+        # What has an order keeps it; a view into a larger array comes back in C order.
+        assert found[name].flags.c_contiguous == (not np.isfortran(array))
+        assert np.isfortran(found[name]) == np.isfortran(array)
         assert found[name].flags.writeable
 
 
@@ -330,7 +330,9 @@ def test_a_training_of_other_data_or_parameters_is_refused(path):
     assert path.exists()
     again = lw.ExemplarLearner(**options | {"n_jobs": 2}).fit(X, y)
     np.testing.assert_array_equal(again.weights_, learner.weights_)
-    assert again.history_ == learner.history_
+    # The last passes may have been made again: a file is not written after each of them.
+    for name in ("objective", "lower_bound", "gap"):
+        assert again.history_[name] == learner.history_[name]
     others = [X[0] + 1e-9, X[1]], [1 - y[0] * (np.arange(12) > 0), y[1]]
     for data in ((others[0], y), (X, others[1]), (X[::-1], y[::-1]), (X[:1], y[:1])):
         with pytest.raises(InputError, match="other data or parameters"):

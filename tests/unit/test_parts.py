@@ -66,7 +66,7 @@ def test_the_part_of_a_cluster(seed: int):
         is_open = np.ones(len(draw.shown), dtype=np.bool_)
         theta, alpha = draw.theta.clusters, draw.loss.alpha
         value = kernels.cluster_part(theta, members, alpha, is_open)
-        points = dict((opened, v) for v, opened in naive.cluster_part(theta[members], alpha))
+        points = {opened: v for v, opened in naive.cluster_part(theta[members], alpha)}
         assert value == pytest.approx(min(points.values()), abs=draw.close)
         attained = points[tuple(is_open[members].astype(int).tolist())]
         assert attained == pytest.approx(value, abs=draw.close)
