@@ -4,9 +4,9 @@
     python benchmarks/learning.py --part methods
     python benchmarks/learning.py --part growth --sizes 125 250 500
 
-Part "methods": one objective (l1, opening cost fixed, as in the experiments of komodakis2011), features
-of mean 1 and of mean 0.03. Every method reports its own upper value of the objective; the last column
-judges the weights it returns by one and the same function.
+Part "methods": one objective (l1, opening cost fixed, as in the experiments of komodakis2011),
+features of mean 1 and of mean 0.03. Every method reports its own upper value of the objective; the
+last column judges the weights it returns by one and the same function.
 
 Part "growth": `ExemplarLearner` with its defaults on sets of n rows, in a process of its own.
 """

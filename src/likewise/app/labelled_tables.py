@@ -305,8 +305,8 @@ def _check_names(path: Path, names: list[str]) -> None:
 def _refuse_unnamed(path: Path, used: list[str]) -> None:
     if "" in used:
         raise DataFileError(
-            f"{path}: a column of numbers has no name (an index that was written along?); say which "
-            "columns to compare with --columns."
+            f"{path}: a column of numbers has no name (an index that was written along?); say "
+            "which columns to compare with --columns."
         )
 
 

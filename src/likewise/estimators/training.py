@@ -34,6 +34,9 @@ LEAST_SHARE = 1e-3
 OPENING_UNIT = 0.5
 # No weight grows beyond this many times what it started with where nothing else bounds it.
 LARGEST = 1000.0
+# Other exemplars that the final training tries where it has converged: each takes some dozen passes
+# and lowers the objective by up to two percent.
+SHAKES = 2
 # Scaled weights whose sum is below this have collapsed.
 COLLAPSED = 1e-6
 
@@ -178,7 +181,9 @@ def train(
     problem = build_problem(
         sets, settings, regulariser_named(regulariser, centre), strength, centre
     )
-    learner: Any = CuttingPlanes(settings.tol if tol is None else tol)
+    learner: Any = CuttingPlanes(
+        settings.tol if tol is None else tol, shakes=0 if quick else SHAKES, seed=settings.seed
+    )
     if settings.optimiser != "auto" and not quick:
         learner = Subgradient(
             step_rule=settings.step, rounds=settings.rounds,

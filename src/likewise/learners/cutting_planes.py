@@ -151,10 +151,11 @@ class CuttingPlanes:
                 return following
         for shaken in range(state.shaken, self.shakes):
             noise = stream(self.seed, "shake", shaken).normal(size=problem.n_weights)
+            # The exemplars of the answer may not be those of the present round: what it costs with
+            # shaken ones is seen in the next pass.
             again = replace(
-                state, centre=state.best, upper=state.objective, lower=-np.inf, round=0,
-                shaken=shaken + 1,
-            )  # fmt: skip
+                state, centre=state.best, upper=np.inf, lower=-np.inf, round=0, shaken=shaken + 1
+            )
             following = self._new_round(problem, again, state.best * np.exp(SHAKEN * noise))
             if following is not None:
                 return following

@@ -21,6 +21,8 @@ from likewise.arrays.jit import kernel, summing_kernel
 # centre, being this far above it. Chosen on costs from trainings with 80 and 150 items.
 SERIOUS, LENGTHENED = 0.05, 2.0
 FAR, SHORTENED = 0.5, 0.9
+# What is left to gain counts for nothing below this, relative to the bound.
+ROUNDING = 1e-8
 
 
 @summing_kernel
@@ -94,10 +96,11 @@ def ascend(serve, opening, cluster, first, prices, total, upper, steps):
     norm, error = _missing(service, service), 0.0
     stride = 0.3 * max(upper - best, 1e-9 * (1.0 + abs(best))) / max(norm, 1e-300)
     for _ in range(steps):
-        if norm < 1e-10 * n and error < 1e-9 * (1.0 + abs(best)):
+        rounding = ROUNDING * (1.0 + abs(best))
+        if norm < 1e-10 * n and error < rounding:
             break
         # Only rounding is left to gain at this stride: the next plane is looked for further away.
-        while error + stride * norm < 1e-8 * (1.0 + abs(best)):
+        while error + stride * norm < rounding:
             stride *= 2.0
         for p in range(n):
             trial[p] = prices[p] + stride * (1.0 - service[p])
