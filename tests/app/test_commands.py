@@ -148,7 +148,7 @@ class TestCluster:
         expected = {
             "features": "manhattan", "weights": None, "opening_cost": 12.5, "candidates": 9,
             "solver": "fast", "gap": 0.25, "time_limit": 60.0, "random_state": 3, "n_jobs": 1,
-            "callbacks": None,
+            "paths": None, "callbacks": None,
         }  # fmt: skip
         assert found == expected
 
