@@ -62,7 +62,7 @@ def worth_the_same(size: int) -> ShownSet:
     """
     shown = np.repeat([0, 1], size)
     serve = np.where(shown[:, None] == shown[None, :], 0.0, 1.0 / size)
-    serve[[0, 1, 2, size, size + 1, size + 2]] += 0.2
+    serve[:, [0, 1, 2, size, size + 1, size + 2]] += 0.2
     return ShownSet(serve, shown)
 
 
