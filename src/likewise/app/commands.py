@@ -18,6 +18,12 @@ from likewise.app import options
 
 INTERRUPTED = 130
 FAILED = 1
+# Options of `cluster` that make sense with a saved model only, and without one only.
+WITH_MODEL = ("split", "label")
+WITHOUT_MODEL = (
+    "distance", "weights", "opening_cost", "candidates", "solver", "gap", "time_limit",
+    "must_link", "cannot_link", "seed", "save",
+)  # fmt: skip
 
 
 class GuardedGroup(TyperGroup):
@@ -67,10 +73,17 @@ def _explain(error: Exception) -> str | None:
     )
 
 
+ABOUT = (
+    "Show it how you group things, and it groups new things likewise.\n\n"
+    "learn takes sets whose clusters are known, and learns how to compare rows and what a cluster "
+    "must be worth. cluster groups new data by what was learnt; or, without a model, partitions "
+    "data around exemplars, with a proof of how good the partition is."
+)
+
 app = typer.Typer(
     cls=GuardedGroup,
     name="likewise",
-    help="Partition data around exemplars, with a proof of how good the partition is.",
+    help=ABOUT,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -79,7 +92,7 @@ app = typer.Typer(
 
 @app.callback()
 def whole(version: options.Version = False, debug: options.Debug = False) -> None:
-    """Partition data around exemplars, with a proof of how good the partition is."""
+    """Learn how to group, and group."""
 
 
 @app.command(
@@ -101,14 +114,79 @@ def demo(
 
 
 @app.command(
-    help="Partition the rows of a file around exemplars.\n\n"
-    "The number of clusters follows from the opening cost. Rows are numbered from 0 in all that "
-    "is written, like the rows of an array. Ctrl-C stops the search: the best partition so far "
-    "is reported and written, and the exit code is 130."
+    help="Learn how to group from files whose clusters are known.\n\n"
+    "Learns how much every column, or every comparison, counts and what a cluster must be worth, "
+    "and writes that to a model file for likewise cluster --model. Ctrl-C stops the training: the "
+    "best weights so far are written, and the exit code is 130."
+)
+def learn(
+    *,
+    train: options.TrainingData,
+    label: options.Label,
+    out: options.LearntModel,
+    split: options.Split = None,
+    compare: options.Compare = None,
+    columns: options.ComparedColumns = None,
+    header: options.Header = None,
+    opening_cost: options.LearntOpeningCost = "learn",
+    strength: options.Strength = "auto",
+    regulariser: options.ChosenRegulariser = options.Regulariser.auto,
+    optimiser: options.ChosenOptimiser = options.Optimiser.auto,
+    max_iter: options.MaxIter = 200,
+    tol: options.Tol = 0.02,
+    seed: options.TrainingSeed = None,
+    jobs: options.Jobs = None,
+    checkpoint: options.Checkpoint = None,
+    plot: options.LearntPicture = None,
+    json: options.Json = False,
+) -> None:
+    """Run ``likewise learn``."""
+    from likewise.app import terminal
+    from likewise.app.learning import LearnRequest, run_learn
+
+    request = LearnRequest(
+        data=tuple(train),
+        label=label,
+        out=out,
+        split=split,
+        compare=tuple(compare or ()),
+        columns=options.words(columns),
+        header=header,
+        opening_cost=options.number_or("learn", opening_cost),
+        strength=options.number_or("auto", strength),
+        regulariser=regulariser.value,
+        optimiser=optimiser.value,
+        max_iter=max_iter,
+        tol=tol,
+        seed=seed,
+        jobs=jobs,
+        checkpoint=checkpoint,
+        plot=plot,
+    )
+    with terminal.ProgressBar(hidden=json) as bar:
+        report = run_learn(request, bar.update_training, bar.show_stage)
+    terminal.show(report, json)
+    if report.interrupted:
+        typer.echo("interrupted: these are the best weights so far", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command(
+    help="Partition the rows of a file around exemplars, or group them by a saved model.\n\n"
+    "Without --model, the number of clusters follows from the opening cost; Ctrl-C stops the "
+    "search: the best partition so far is reported and written, and the exit code is 130. Rows are "
+    "numbered from 0 in all that is read and written, like the rows of an array.\n\n"
+    "With --model, a learner partitions every set of the file like those that it was shown, a "
+    "clusterer that was fitted gives every row the cluster of its nearest exemplar, and one that "
+    "was not partitions every set with its settings."
 )
 def cluster(
+    ctx: typer.Context,
     *,
     data: options.Data,
+    model: options.GivenModel = None,
+    split: options.GroupedSplit = None,
+    label: options.KnownLabel = None,
     columns: options.Columns = None,
     header: options.Header = None,
     distance: options.Distance = "sqeuclidean",
@@ -118,6 +196,8 @@ def cluster(
     solver: options.ChosenSolver = options.Solver.auto,
     gap: options.Gap = 1e-6,
     time_limit: options.TimeLimit = None,
+    must_link: options.MustLink = None,
+    cannot_link: options.CannotLink = None,
     seed: options.Seed = None,
     jobs: options.Jobs = None,
     out: options.LabelsFile = None,
@@ -126,26 +206,29 @@ def cluster(
     json: options.Json = False,
 ) -> None:
     """Run ``likewise cluster``."""
+    _check_model_options(ctx, model)
     from likewise.app import terminal
+
+    if model is not None:
+        from likewise.app.grouping import GroupRequest, run_group
+
+        grouping = GroupRequest(
+            data=data, model=model, columns=options.words(columns), header=header, split=split,
+            label=label, jobs=jobs, out=out, plot=plot,
+        )  # fmt: skip
+        with terminal.ProgressBar(hidden=json) as bar:
+            found = run_group(grouping, bar.show_stage)
+        terminal.show(found, json)
+        return
     from likewise.app.tasks import ClusterRequest, run_cluster
 
     request = ClusterRequest(
-        data=data,
-        columns=options.words(columns),
-        header=header,
-        distance=distance,
-        weights=options.numbers(weights),
-        opening_cost=opening_cost if opening_cost == "median" else float(opening_cost),
-        candidates=candidates,
-        solver=solver.value,
-        gap=gap,
-        time_limit=time_limit,
-        seed=seed,
-        jobs=jobs,
-        out=out,
-        plot=plot,
+        data=data, columns=options.words(columns), header=header, distance=distance,
+        weights=options.numbers(weights), opening_cost=options.number_or("median", opening_cost),
+        candidates=candidates, solver=solver.value, gap=gap, time_limit=time_limit,
+        must_link=must_link, cannot_link=cannot_link, seed=seed, jobs=jobs, out=out, plot=plot,
         save=save,
-    )
+    )  # fmt: skip
     with terminal.ProgressBar(hidden=json) as bar:
         report = run_cluster(request, bar.update, bar.show_stage)
     terminal.show(report, json)
@@ -154,14 +237,34 @@ def cluster(
         raise typer.Exit(INTERRUPTED)
 
 
-@app.command(help="Show what a model file holds: class, parameters, and what was fitted.")
+def _check_model_options(ctx: typer.Context, model: Path | None) -> None:
+    """Refuse options of a search that a saved model has made its own, and the other way round."""
+    chosen = {
+        name: f"--{'set' if name == 'split' else name.replace('_', '-')}"
+        for name in ctx.params
+        if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+    if model is None:
+        lost = [option for name, option in chosen.items() if name in WITH_MODEL]
+        why = "only allowed with --model; name a model, or leave this out"
+    else:
+        lost = [option for name, option in chosen.items() if name in WITHOUT_MODEL]
+        why = f"not allowed with --model, as {model.name} says how to group; leave this out"
+    if lost:
+        raise typer.BadParameter(why, param_hint=", ".join(lost))
+
+
+@app.command(
+    help="Show what a model file holds: class, parameters, and what was fitted; of a learner also "
+    "its weights, and how it compares with what one could do without."
+)
 def inspect(
     model: options.Model,
     json: options.Json = False,
 ) -> None:
     """Run ``likewise inspect``."""
     from likewise.app import terminal
-    from likewise.app.tasks import run_inspect
+    from likewise.app.inspection import run_inspect
 
     terminal.show(run_inspect(model), json)
 

@@ -44,12 +44,15 @@ class Wanted:
         The columns to compare, ``*`` standing for any text; None takes all that hold numbers.
     header : bool or None
         As for ``tables.read_table``.
+    needed_by : str or None
+        What was fitted on `columns`, which are then names without ``*``.
     """
 
     label: str | None = None
     split: str | None = None
     columns: Sequence[str] | None = None
     header: bool | None = None
+    needed_by: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,8 @@ class LabelledSet:
         The cluster of every row, 0..k-1, or -1 where it is not shown; None without a label column.
     clusters : tuple of str
         What the file calls these clusters.
+    value : str or None
+        The value of its set column, where there is one.
     """
 
     name: str
@@ -75,6 +80,7 @@ class LabelledSet:
     places: Integers
     labels: Integers | None
     clusters: tuple[str, ...] = ()
+    value: str | None = None
 
     def known(self) -> NDArray[np.str_] | None:
         """The cluster of every row as the file calls it, empty where it is not shown."""
@@ -141,8 +147,16 @@ def read_sets(path: Path, wanted: Wanted) -> list[LabelledSet]:
     return _split(path, content)
 
 
-def chosen_names(path: Path, names: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """Names that were asked for, in that order; ``*`` in a pattern stands for any text."""
+def chosen_names(
+    path: Path, names: Sequence[str], patterns: Sequence[str], needed_by: str | None = None
+) -> list[str]:
+    """Names that were asked for, in that order; ``*`` in a pattern stands for any text.
+
+    With `needed_by`, what was fitted on them, they are names as they are.
+    """
+    if needed_by is not None:
+        _refuse_missing(path, names, patterns, needed_by)
+        return list(patterns)
     found: list[str] = []
     for pattern in patterns:
         if pattern in names:
@@ -155,6 +169,20 @@ def chosen_names(path: Path, names: Sequence[str], patterns: Sequence[str]) -> l
             raise DataFileError(f"{path} has no column {pattern!r}; {_columns_are(names)}.")
         found += [name for name in matching if name not in found]
     return found
+
+
+def _refuse_missing(
+    path: Path, names: Sequence[str], needed: Sequence[str], needed_by: str
+) -> None:
+    missing = [name for name in needed if name not in names]
+    if not missing:
+        return
+    listed = ", ".join(map(repr, missing[:LISTED]))
+    more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
+    raise DataFileError(
+        f"{path} has no column {listed}{more}, which {needed_by} was fitted on; "
+        f"{_columns_are(names)}."
+    )
 
 
 def _check_header(path: Path, wanted: Wanted) -> None:
@@ -178,7 +206,7 @@ def _read_csv(path: Path, wanted: Wanted) -> _Content:
         _refuse_nothing(path, used, text)
         _refuse_unnamed(path, used)
     else:
-        used = chosen_names(path, names, wanted.columns)
+        used = chosen_names(path, names, wanted.columns, wanted.needed_by)
     _refuse_overlap(used, wanted)
     values = stacked([to_numbers(cells[name], place, name) for name in used], frame.height)
     return _Content(
@@ -200,7 +228,7 @@ def _read_parquet(path: Path, wanted: Wanted) -> _Content:
         used = [name for name in names if name not in special and name not in text]
         _refuse_nothing(path, used, text)
     else:
-        used = chosen_names(path, names, wanted.columns)
+        used = chosen_names(path, names, wanted.columns, wanted.needed_by)
         for name in used:
             if name in text:
                 raise DataFileError(
@@ -225,7 +253,7 @@ def _read_array(path: Path, wanted: Wanted) -> _Content:
     used = (
         [name for name in names if name not in special]
         if wanted.columns is None
-        else chosen_names(path, names, wanted.columns)
+        else chosen_names(path, names, wanted.columns, wanted.needed_by)
     )
     _refuse_nothing(path, used, {})
     _refuse_overlap(used, wanted)
@@ -247,13 +275,14 @@ def _split(path: Path, content: _Content) -> list[LabelledSet]:
     sets = []
     for value, places in rows_of.items():
         rows = np.array(places, dtype=np.intp)
-        name = path.stem if content.splits is None else f"{path.stem}: {value}"
+        own = None if content.splits is None else value
+        name = path.stem if own is None else f"{path.stem}: {own}"
         table = Table(path, content.values[rows], tuple(content.names), content.named)
         if content.labels is None:
-            sets.append(LabelledSet(name, table, rows, None))
+            sets.append(LabelledSet(name, table, rows, None, value=own))
         else:
             labels, clusters = _numbered([content.labels[row] for row in rows])
-            sets.append(LabelledSet(name, table, rows, labels, clusters))
+            sets.append(LabelledSet(name, table, rows, labels, clusters, own))
     return sets
 
 

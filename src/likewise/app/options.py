@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,22 @@ class Solver(StrEnum):
     auto = "auto"
     fast = "fast"
     exact = "exact"
+
+
+class Regulariser(StrEnum):
+    """Values of ``--regulariser``."""
+
+    auto = "auto"
+    l1 = "l1"
+    l2 = "l2"
+
+
+class Optimiser(StrEnum):
+    """Values of ``--optimiser``."""
+
+    auto = "auto"
+    subgradient = "subgradient"
+    stochastic = "stochastic"
 
 
 class ExperimentName(StrEnum):
@@ -38,6 +55,11 @@ def numbers(text: str | None) -> tuple[float, ...] | None:
     return None if text is None else tuple(float(word) for word in text.split(","))
 
 
+def number_or(word: str, text: str) -> float | str:
+    """A number, or the word that may stand in its place, which was checked before."""
+    return word if text == word else float(text)
+
+
 def _number(text: str) -> float:
     try:
         return float(text)
@@ -45,10 +67,17 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def _check_opening_cost(text: str) -> str:
-    if text != "median" and not math.isfinite(_number(text)):
-        raise typer.BadParameter(f"'median' or a finite number, not {text!r}")
-    return text
+def _check_number_or(word: str, low: float = -math.inf) -> Callable[[str], str]:
+    """What checks an option that is a word or a number."""
+    number = "a finite number" if low == -math.inf else f"a finite number from {low:g} on"
+
+    def check(text: str) -> str:
+        value = _number(text)
+        if text != word and not (math.isfinite(value) and value >= low):
+            raise typer.BadParameter(f"{word!r} or {number}, not {text!r}")
+        return text
+
+    return check
 
 
 def _check_weights(text: str | None) -> str | None:
@@ -77,7 +106,7 @@ PictureFolder = Annotated[Path, typer.Option(help="Folder for the picture.")]
 # inspect
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A .likewise file.")]
 
-# cluster: the data
+# Data
 Data = Annotated[
     Path, typer.Argument(metavar="DATA", help="A .csv, .parquet or .npy file of numbers.")
 ]
@@ -89,6 +118,103 @@ Header = Annotated[
         help="Whether the first line of a CSV names the columns; only needed where it is all "
         "numbers.",
         show_default=False,
+    ),
+]
+
+# learn: the data
+TrainingData = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TRAIN...",
+        help="Files of rows whose clusters are known: .csv, .parquet or .npy. Each is a set of its "
+        "own.",
+    ),
+]
+Label = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column with the cluster of every row, numbers or text; where it is empty, the "
+        "cluster is not shown. Clusters of different sets have nothing to do with each other.",
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        "--set", metavar="COLUMN", help="The column that says which set of its file a row is in."
+    ),
+]
+ComparedColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        help="Columns to use, such as a,b,'x*', where * is any text; all columns of numbers by "
+        "default.",
+    ),
+]
+Compare = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME:DISTANCE:COLUMNS",
+        help="Learn the weight of this comparison, such as colour:chi2:red,h*. May be given "
+        "several times; NAME and COLUMNS may be left out. Without it, every column gets a weight.",
+    ),
+]
+
+# learn: the problem and the training
+LearntOpeningCost = Annotated[
+    str,
+    typer.Option(
+        "--opening-cost",
+        metavar="learn|NUMBER",
+        help="What each cluster costs: learnt, or a number.",
+        callback=_check_number_or("learn"),
+    ),
+]
+Strength = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|NUMBER",
+        help="How strongly weights are kept from fitting noise. auto chooses it on clusters held "
+        "out of training, and also whether learning helps at all; a number is much faster.",
+        callback=_check_number_or("auto", 0.0),
+    ),
+]
+ChosenRegulariser = Annotated[
+    Regulariser,
+    typer.Option(
+        "--regulariser",
+        help="What keeps weights from fitting noise: auto pulls them towards a distance that needs "
+        "no training, l1 makes many of them zero, l2 keeps them small.",
+    ),
+]
+ChosenOptimiser = Annotated[
+    Optimiser,
+    typer.Option(
+        "--optimiser",
+        help="auto: cutting planes, which know how far they are from the best weights.",
+    ),
+]
+MaxIter = Annotated[int, typer.Option(min=1, help="Passes over the sets at most.")]
+Tol = Annotated[float, typer.Option(min=0.0, help="Relative duality gap at which training stops.")]
+TrainingSeed = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Seed of what is held out of training.")
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep the state of the training in this file. The same command goes on from it after "
+        "an interruption."
+    ),
+]
+LearntModel = Annotated[
+    Path, typer.Option("--out", help="Write what was learnt to this .likewise file.")
+]
+LearntPicture = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        help="Draw weights, training and what was compared to this .png, .pdf or .svg file.",
     ),
 ]
 
@@ -113,7 +239,7 @@ OpeningCost = Annotated[
         metavar="median|NUMBER",
         help="What each cluster costs: the median distance, or a number. The more, the fewer "
         "clusters.",
-        callback=_check_opening_cost,
+        callback=_check_number_or("median"),
     ),
 ]
 Candidates = Annotated[
@@ -132,13 +258,61 @@ TimeLimit = Annotated[float | None, typer.Option(min=0.0, help="Stop after so ma
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the random search.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 uses all.")]
 
+MustLink = Annotated[
+    Path | None,
+    typer.Option(
+        help="A CSV file of pairs of row numbers, from 0: such rows share a cluster.",
+    ),
+]
+CannotLink = Annotated[
+    Path | None,
+    typer.Option(
+        help="A CSV file of pairs of row numbers, from 0: such rows are in different clusters.",
+    ),
+]
+
+# cluster: with a saved model
+GivenModel = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        help="Group by this .likewise file, whose columns are found by name: one of likewise learn "
+        "partitions the data like the sets that it was shown; a clusterer that was fitted puts "
+        "every row into the cluster of its nearest exemplar.",
+    ),
+]
+GroupedSplit = Annotated[
+    str | None,
+    typer.Option(
+        "--set",
+        metavar="COLUMN",
+        help="With --model: the column that says which set a row is in; each is partitioned by "
+        "itself.",
+    ),
+]
+KnownLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="With --model: a column with the known clusters, to judge by.",
+    ),
+]
+
 # cluster: what is written
 LabelsFile = Annotated[
     Path | None,
-    typer.Option(help="Write row, label, exemplar, is_exemplar, distance to this CSV file."),
+    typer.Option(
+        help="Write row, label, exemplar, is_exemplar, distance to this CSV file; with --model "
+        "row, set, label."
+    ),
 ]
 PictureFile = Annotated[
-    Path | None, typer.Option(help="Draw the partition to this .png, .pdf or .svg file.")
+    Path | None,
+    typer.Option(
+        help="Draw the partition to this .png, .pdf or .svg file; with a learner beside what the "
+        "plain distance does with as many clusters."
+    ),
 ]
 ModelFile = Annotated[
     Path | None, typer.Option(help="Save the fitted model to this .likewise file.")

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from likewise.app.tasks import as_json
+from likewise.app.reports import as_json
 from likewise.errors import InputError
 from likewise.experiments.base import Plan
 from likewise.experiments.registry import MODULES, experiment_named

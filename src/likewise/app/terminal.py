@@ -6,16 +6,25 @@ import sys
 from functools import singledispatch
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
 from likewise.app.demo import DemoReport
-from likewise.app.tasks import ClusterReport, ModelReport, as_json
+from likewise.app.grouping import GroupReport
+from likewise.app.inspection import LearnerReport, ModelReport
+from likewise.app.layout import columns as _columns
+from likewise.app.layout import facts as _facts
+from likewise.app.layout import number as _number
+from likewise.app.layout import percent, printed_files, printed_notes
+from likewise.app.layout import table as _table
+from likewise.app.learner_tables import print_grouped, print_learner, print_learnt
+from likewise.app.learning import LearnReport
+from likewise.app.reports import as_json
+from likewise.app.tasks import ClusterReport
 from likewise.decoders.base import Progress
+from likewise.learners.base import TrainingProgress
 from likewise.plots.canvas import readable
 
 # Clusters that the table of sizes lists.
@@ -63,6 +72,22 @@ class ProgressBar:
         )
         self._bar.update(self._task, description=record.stage, state=state)
 
+    def update_training(self, record: TrainingProgress) -> None:
+        """Show a progress record of a learner."""
+        left = record.seconds_left
+        time_left = f"  at most {_duration(left)} left" if left == left else ""
+        if record.stage == "validating":
+            self._bar.update(
+                self._task,
+                description="choosing on held-out clusters",
+                state=f"part {record.iteration + 1}{time_left}",
+            )
+            return
+        state = f"objective {readable(record.objective)}  gap {percent(record.gap)}{time_left}"
+        self._bar.update(
+            self._task, description=f"{record.stage}, pass {record.iteration:,}", state=state
+        )
+
 
 def show(report: Any, as_document: bool) -> None:
     """Print a report on stdout: tables, or one JSON document."""
@@ -73,11 +98,9 @@ def show(report: Any, as_document: bool) -> None:
     _print(report, console)
 
 
-def percent(share: float | None) -> str:
-    """Write a share as a percentage, with the digits that matter."""
-    if share is None or share != share or share == float("inf"):
-        return "-"
-    return f"{100 * share:.3f} %" if share >= 1e-5 else f"{100 * share:.1g} %"
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole} s" if whole < 120 else f"{round(whole / 60)} min"
 
 
 @singledispatch
@@ -87,6 +110,7 @@ def _print(report: Any, console: Console) -> None:
 
 @_print.register
 def _(report: ClusterReport, console: Console) -> None:
+    links = {"must-links": report.must_links, "cannot-links": report.cannot_links}
     console.print(
         _facts(
             {
@@ -99,6 +123,7 @@ def _(report: ClusterReport, console: Console) -> None:
                 "certified gap": f"{percent(report.gap)} (over {report.bound_scope})",
                 "status": report.status,
                 "opening cost": readable(report.opening_cost),
+                **{name: f"{count:,}" for name, count in links.items() if count},
                 "seconds": f"{report.seconds:.2f}",
             }
         )
@@ -108,11 +133,8 @@ def _(report: ClusterReport, console: Console) -> None:
     for c in largest:
         table.add_row(str(c), str(report.exemplars[c]), f"{report.sizes[c]:,}")
     console.print(table)
-    for name, path in (("labels", report.out), ("picture", report.plot), ("model", report.save)):
-        if path is not None:
-            console.print(Text(f"{name} written to {path}"), soft_wrap=True)
-    for warning in report.warnings:
-        Console(stderr=True).print(Text(f"note: {warning}"), soft_wrap=True)
+    printed_files(console, {"labels": report.out, "picture": report.plot, "model": report.save})
+    printed_notes(report.warnings)
 
 
 @_print.register
@@ -180,36 +202,16 @@ def _(report: DemoReport, console: Console) -> None:
     console.print(Text(f"picture written to {report.picture}"), soft_wrap=True)
 
 
-def _facts(facts: dict[str, str]) -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, value in facts.items():
-        grid.add_row(name, Text(value))
-    return grid
+@_print.register
+def _(report: LearnReport, console: Console) -> None:
+    print_learnt(report, console)
 
 
-def _table(*names: str, title: str | None = None, right: bool = True) -> Table:
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="italic",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column(names[0], no_wrap=True)
-    for name in names[1:]:
-        table.add_column(name, justify="right" if right else "left")
-    return table
+@_print.register
+def _(report: GroupReport, console: Console) -> None:
+    print_grouped(report, console)
 
 
-def _columns(columns: list[str] | int | None) -> str:
-    if isinstance(columns, list):
-        shown = ", ".join(columns[:8])
-        more = f", and {len(columns) - 8} more" if len(columns) > 8 else ""
-        return f"{len(columns)} ({shown}{more})"
-    return "-" if columns is None else str(columns)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else readable(value)
+@_print.register
+def _(report: LearnerReport, console: Console) -> None:
+    print_learner(report, console)

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.energies.exemplar import ExemplarEnergy
+from likewise.errors import InputError
 from likewise.estimators.examples import TrainingSet
 from likewise.learners.base import Model, Problem
 from likewise.learners.cutting_planes import CuttingPlanes
 from likewise.learners.loop import Outcome, run
-from likewise.learners.regularisers import L1, L2, Nonnegative, Terrain, Towards
+from likewise.learners.regularisers import L1, L2, Nonnegative, SumTo, Terrain, Towards
 from likewise.learners.subgradient import Subgradient
 from likewise.losses.exemplar import ExemplarLoss
 from likewise.supervision import Example
@@ -130,8 +131,10 @@ def build_problem(
     if fixed:
         lower[n] = upper[n] = 1.0
     constraint = settings.constraint
+    if isinstance(constraint, (Nonnegative, SumTo)):
+        lower[:n] = 0.0
     if isinstance(constraint, Nonnegative):
-        lower[:n], constraint = 0.0, None
+        constraint = None
     upper[:n] = LARGEST * TOTAL
     lower[:n] = np.maximum(lower[:n], -upper[:n])
     rows = sum(len(part.shown) for part in sets)
@@ -139,9 +142,22 @@ def build_problem(
         model=Model(ExemplarEnergy(), ExemplarLoss(settings.alpha, settings.beta)),
         examples=examples,
         terrain=Terrain(regulariser, strength * rows, n, lower, upper, constraint),
-        start=np.concatenate([weights, [1.0], np.zeros(n_openings - 1)]),
+        start=np.concatenate([_allowed(weights, constraint), [1.0], np.zeros(n_openings - 1)]),
         scale=np.concatenate([np.full(n, TOTAL / n), np.ones(n_openings)]),
     )
+
+
+def _allowed(weights: Floats, constraint: Any) -> Floats:
+    """The nearest weights that a constraint allows."""
+    if constraint is None:
+        return weights
+    nearest = np.asarray(constraint.project(weights.copy()), dtype=np.float64)
+    if nearest.shape != weights.shape or not np.isfinite(nearest).all():
+        raise InputError(
+            f"constraint.project(weights) must return {len(weights)} finite weights, one for every "
+            f"feature; got {nearest!r}."
+        )
+    return nearest
 
 
 def _openings(part: TrainingSet, unit: float, typical: float) -> Floats:

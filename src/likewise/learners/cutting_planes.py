@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.arrays.random import stream
-from likewise.learners._kernels import planes as kernels
 from likewise.learners.base import Problem, relative_gap
+from likewise.learners.master import Master
 from likewise.learners.violation import Violation, complete, violation
 from likewise.parallel.local import map_in_order
 from likewise.partitions import FractionalPartition
@@ -39,9 +39,14 @@ FORGOTTEN_AFTER = 15
 BOUND_REACH = 5000.0
 # Balancing stops when no example gains more than this share of the gap allowed.
 BALANCED = 0.02
-SWEEPS = 400
 # Passes without a better objective or bound, after which a round ends.
 PATIENCE = 20
+# After this many of them the bound is that of the planes alone, by a linear program.
+IMPATIENCE = 5
+# A change of the objective that says nothing, as a share of it.
+NEGLIGIBLE = 1e-3
+# Half-spaces per pass, and how far outside, in shares of the weights, needs none.
+MOST_CUTS, OUTSIDE = 10, 1e-9
 # Exemplars are completed anew this often within a round.
 COMPLETED_EVERY = 5
 # The spread of the logarithms of shaken weights.
@@ -217,7 +222,7 @@ def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> Pla
     if np.isfinite(state.upper):
         if decrease > 0.5 * state.predicted:
             proximity *= 0.6
-        elif decrease < -state.predicted:
+        elif decrease < -max(state.predicted, NEGLIGIBLE * abs(state.upper)):
             proximity *= 1.6
     prices = tuple(v.prices for v in found)
     if decrease > 0.0:
@@ -235,7 +240,7 @@ def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -
     """The planes that are still in use, and the new ones."""
     used = (state.mass > 0.0) | (state.reserve > 0.0)
     idle = np.where(used, 0, state.idle + 1)
-    kept = idle <= FORGOTTEN_AFTER
+    kept = (idle <= FORGOTTEN_AFTER) | ~state.features.any(axis=1)
     counts = [len(v.losses) for v in found]
     owner = np.repeat(np.arange(len(found)), counts)
     features = np.vstack([v.features for v in found])
@@ -246,6 +251,10 @@ def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -
         offset = problem.terrain.value(state.weights) - gradient @ state.weights
         features, losses = np.vstack([features, -gradient]), np.append(losses, offset)
         owner = np.append(owner, len(found))
+    if problem.terrain.constraint is not None and not len(state.owner):
+        # The constraint is the last owner. Inside its set it costs nothing.
+        features = np.vstack([features, np.zeros((1, problem.n_weights))])
+        losses, owner = np.append(losses, 0.0), np.append(owner, len(found) + 1)
     first = np.zeros(len(owner))
     if not len(state.owner):
         first[np.unique(owner, return_index=True)[1]] = 1.0
@@ -262,68 +271,47 @@ def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -
 
 def _balanced(problem: Problem, state: PlanesState, tol: float) -> PlanesState:
     """The next weights, what they promise, and the lower bound."""
-    terrain = problem.terrain
-    shown = np.vstack([state.shown, np.zeros((1, problem.n_weights))])
-    planes = shown[state.owner] - state.features
-    proximity = state.proximity or _first_proximity(problem, planes, state.mass)
     allowed = BALANCED * tol * abs(state.upper) / len(problem.examples)
-    mass, reserve = state.mass.copy(), state.reserve.copy()
-    weights = _solve(problem, state, planes, mass, proximity, allowed)[0]
-    lower = state.lower
-    values = planes @ weights + state.losses
-    constant, linear, curvature = _quadratic(problem)
-    model = constant + float(linear @ weights + 0.5 * curvature @ weights**2)
-    model += sum(float(values[state.owner == k].max()) for k in np.unique(state.owner))
-    predicted = max(state.upper - model, 0.0)
-    for own, pull in ((mass, None), (reserve, proximity / BOUND_REACH)):
-        if pull is not None:
-            if predicted > 10.0 * tol * abs(state.upper):
-                continue
-            _solve(problem, state, planes, own, pull, allowed)
-        slope = linear + own @ planes
-        bound = constant + terrain.lowest(slope, state.upper) + float(own @ state.losses)
-        lower = max(lower, min(bound, state.upper))
-    stalled = state.stalled
-    if lower > state.lower + 1e-4 * abs(state.upper):
-        stalled = 0
+    master = _master(problem, state)
+    proximity = state.proximity or master.first_proximity(state.mass)
+    for _ in range(MOST_CUTS):
+        mass = state.mass.copy()
+        weights = master.solve(state.centre, proximity, mass, allowed)
+        state, inside = replace(state, mass=mass), problem.terrain.project(weights)
+        if float(np.abs(weights - inside).max()) <= OUTSIDE * float(np.abs(weights).max()):
+            break
+        state = _with_cut(problem, state, weights, inside)
+        master = _master(problem, state)
+    predicted = max(state.upper - master.value(weights), 0.0)
+    reserve = state.reserve.copy()
+    bounds = [master.bound(state.mass, state.upper), state.lower]
+    if predicted <= 10.0 * tol * abs(state.upper):
+        master.solve(state.centre, proximity / BOUND_REACH, reserve, allowed)
+        bounds.append(master.bound(reserve, state.upper))
+    if state.stalled >= IMPATIENCE and relative_gap(state.upper, max(bounds)) > tol:
+        sharpest = master.sharpest(state.centre)
+        if sharpest is not None:
+            bounds.append(master.bound(sharpest, state.upper))
+    lower = min(max(bounds), state.upper)
+    risen = lower > state.lower + 1e-4 * abs(state.upper)
     return replace(
-        state, weights=weights, predicted=predicted, proximity=proximity, lower=lower,
-        mass=mass, reserve=reserve, stalled=stalled, age=state.age + 1,
+        state, weights=inside, predicted=predicted, proximity=proximity, lower=lower,
+        reserve=reserve, stalled=0 if risen else state.stalled, age=state.age + 1,
     )  # fmt: skip
 
 
-def _quadratic(problem: Problem) -> tuple[float, Floats, Floats]:
-    """The part of the regulariser that the master problem takes as it is; the rest is in planes."""
-    nothing = np.zeros(problem.n_weights)
-    return problem.terrain.quadratic or (0.0, nothing, nothing)
+def _master(problem: Problem, state: PlanesState) -> Master:
+    return Master.of(problem, state.shown, state.features, state.losses, state.owner)
 
 
-def _first_proximity(problem: Problem, planes: Floats, mass: Floats) -> float:
-    """A pull under which the first step changes the weights by about half of what they are."""
-    slope = _quadratic(problem)[1] + mass @ planes
-    return max(2.0 * float(problem.scale @ np.abs(slope)) / float(problem.scale.sum()), 1e-12)
-
-
-def _solve(
-    problem: Problem,
-    state: PlanesState,
-    planes: Floats,
-    mass: Floats,
-    proximity: float,
-    allowed: float,
-) -> tuple[Floats, Floats]:
-    """Weights and slope for a pull to the best weights; ``mass`` changes in place."""
-    terrain = problem.terrain
-    pull = proximity / problem.scale
-    _, linear, curvature = _quadratic(problem)
-    inverse = 1.0 / (curvature + pull)
-    middle = inverse * pull * state.centre
-    order = np.argsort(state.owner, kind="stable")
-    n_owners = int(state.owner.max()) + 1
-    starts = np.searchsorted(state.owner[order], np.arange(n_owners + 1))
-    slope = linear + mass @ planes
-    box = (inverse, middle, terrain.lower, terrain.upper)
-    weights = kernels.balance(
-        planes, state.losses, order, starts, mass, slope, box, allowed, SWEEPS
-    )
-    return weights, slope
+def _with_cut(problem: Problem, state: PlanesState, weights: Floats, inside: Floats) -> PlanesState:
+    """One more half-space: all allowed weights are in it, these are not."""
+    normal = (weights - inside) / np.linalg.norm(weights - inside)
+    return replace(
+        state,
+        features=np.vstack([state.features, -normal]),
+        losses=np.append(state.losses, -float(normal @ inside)),
+        owner=np.append(state.owner, len(problem.examples) + 1),
+        mass=np.append(state.mass, 0.0), reserve=np.append(state.reserve, 0.0),
+        idle=np.append(state.idle, 0),
+    )  # fmt: skip

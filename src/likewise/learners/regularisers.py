@@ -123,10 +123,6 @@ class SumTo:
         last = np.flatnonzero(descending - excess / count > 0.0)[-1]
         return np.maximum(weights - excess[last] / (last + 1), 0.0)
 
-    def lowest(self, direction: Floats) -> float:
-        """The least product of such weights with a direction."""
-        return self.total * float(direction.min())
-
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
@@ -184,6 +180,7 @@ class Terrain:
     def lowest(self, direction: Floats, objective: float) -> float:
         """A lower bound of ``direction @ w + quadratic part`` over weights that are that good.
 
+        Of the constraint, it knows the box; cutting planes have the rest in the direction.
         ``objective`` is a value that the best weights do not exceed. Losses are not negative, so it
         bounds the regulariser, and with l1 every weight.
         """
@@ -195,15 +192,10 @@ class Terrain:
             best = np.clip(free, self.lower, self.upper)
             terms = np.where(direction == 0.0, 0.0, direction * best)
             terms += np.where(curvature > 0.0, 0.5 * curvature * best * best, 0.0)
-        if isinstance(self.regulariser, L1) and self.tau > 0.0 and self.constraint is None:
+        if isinstance(self.regulariser, L1) and self.tau > 0.0:
             # All weights together are at most objective / tau.
             steepest = float((-direction[:n]).max(initial=0.0))
             if np.any(self.lower[:n] < 0.0):
                 steepest = float(np.abs(direction[:n]).max(initial=0.0))
             return float(terms[n:].sum()) - objective / self.tau * steepest
-        if self.constraint is None:
-            return float(terms.sum())
-        lowest = getattr(self.constraint, "lowest", None)
-        if lowest is None:
-            return -np.inf
-        return float(terms[self.n_features :].sum()) + float(lowest(direction[: self.n_features]))
+        return float(terms.sum())

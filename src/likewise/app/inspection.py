@@ -1,0 +1,125 @@
+"""What ``likewise inspect`` does, without a terminal: a model file -> what it holds."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import likewise.persistence.format as model_files
+from likewise.app.learning import LearntWeight
+from likewise.app.reports import plain
+from likewise.estimators.exemplar_learner import ExemplarLearner
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReport:
+    """What the file of a clusterer holds."""
+
+    file: str
+    model: str
+    parameters: dict[str, Any]
+    fitted: bool
+    clusters: int | None
+    energy: float | None
+    lower_bound: float | None
+    gap: float | None
+    bound_scope: str | None
+    status: str | None
+    opening_cost: float | list[float] | None
+    rows: int | None
+    columns: list[str] | int | None
+    library_version: str
+    file_format: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerReport:
+    """What the file of a learner holds."""
+
+    file: str
+    model: str
+    parameters: dict[str, Any]
+    fitted: bool
+    columns: list[str] | int | None
+    weights: list[LearntWeight] | None
+    opening_cost: float | None
+    size_exponent: float | None
+    rows_seen: list[int] | None
+    clusters_seen: float | None
+    chosen: str | None
+    agreement: float | None
+    validation: dict[str, list[Any]] | None
+    status: str | None
+    passes: int | None
+    gap: float | None
+    library_version: str
+    file_format: int
+
+
+def run_inspect(path: Path) -> ModelReport | LearnerReport:
+    """Load a model file and describe it.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.likewise`` file.
+
+    Returns
+    -------
+    ModelReport or LearnerReport
+        Fields of what was fitted are None where the model was saved before it was fitted.
+    """
+    model = model_files.load(path)
+    # Read after the audit of `load`: what the file says about itself is in order.
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    fitted = vars(model)
+    names = fitted.get("feature_names_in_")
+    common: dict[str, Any] = {
+        "file": str(path),
+        "model": type(model).__name__,
+        "parameters": {k: plain(value) for k, value in model.get_params(deep=False).items()},
+        "status": plain(fitted.get("status_")),
+        "columns": plain(fitted.get("n_features_in_") if names is None else names),
+        "gap": plain(fitted.get("gap_")),
+        "opening_cost": plain(fitted.get("opening_cost_")),
+        "library_version": manifest["version"],
+        "file_format": manifest["format"],
+    }
+    if isinstance(model, ExemplarLearner):
+        return _learner_report(fitted, common)
+    labels = fitted.get("labels_")
+    return ModelReport(
+        **common,
+        fitted=labels is not None,
+        clusters=plain(fitted.get("n_clusters_")),
+        energy=plain(fitted.get("energy_")),
+        lower_bound=plain(fitted.get("lower_bound_")),
+        bound_scope=plain(fitted.get("bound_scope_")),
+        rows=None if labels is None else len(labels),
+    )
+
+
+def _learner_report(fitted: dict[str, Any], common: dict[str, Any]) -> LearnerReport:
+    is_fitted = "weights_" in fitted
+    weights = None
+    if is_fitted:
+        weights = [
+            LearntWeight(str(name), float(weight))
+            for name, weight in zip(fitted["feature_names_"], fitted["weights_"], strict=True)
+        ]
+    return LearnerReport(
+        **common,
+        fitted=is_fitted,
+        weights=weights,
+        size_exponent=plain(fitted.get("size_exponent_")),
+        rows_seen=plain(fitted.get("n_rows_seen_")),
+        clusters_seen=plain(fitted.get("n_clusters_seen_")),
+        chosen=plain(fitted.get("chosen_")),
+        agreement=plain(fitted.get("agreement_")),
+        validation=plain(fitted.get("validation_")),
+        passes=plain(fitted.get("n_iter_")),
+    )
