@@ -49,7 +49,7 @@ def _cell(text: str) -> str:
 def _value(item: Any) -> str:
     """What to put for the value of an argument or option."""
     if item.metavar:
-        return str(item.metavar)
+        return f"{item.metavar}..." if item.nargs == -1 else str(item.metavar)
     if isinstance(item.default, Enum):
         return "|".join(choice.value for choice in type(item.default))
     return str(item.name.upper())

@@ -107,6 +107,14 @@ ESTIMATORS = {
     ),
 }
 
+# The same for learners, which are shown partitions.
+LEARNING_ESTIMATORS = {
+    "exemplar, default": lw.ExemplarLearner(),
+    "exemplar, comparisons": lw.ExemplarLearner(
+        [lw.Compare("all", "euclidean"), lw.Compare("first", "manhattan", columns=[0])]
+    ),
+}
+
 
 def shown_clusters(rng: Generator, n: int) -> np.ndarray:
     """Labels of up to four clusters, every one of them used."""

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner, Result
 
 import likewise as lw
-from likewise.app import commands, tasks
+from command_line import one_line, read_lines, run
+from likewise.app import tasks
+from likewise.app.reports import plain
 from likewise.geometry.distances import DISTANCES
 
 N, CLUSTERS = 60, 3
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(commands.app, [str(argument) for argument in arguments])
-
-
-def one_line(text: str) -> str:
-    """The one line of an error, checked to be one."""
-    assert text.endswith("\n")
-    assert text.count("\n") == 1
-    assert text.startswith("error: ")
-    assert "Traceback" not in text
-    return text
 
 
 @pytest.fixture
@@ -44,11 +31,6 @@ def data(tmp_path: Path, rows: np.ndarray) -> Path:
     frame = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row")
     frame.with_columns(name=pl.lit("x")).write_csv(path)
     return path
-
-
-def read_labels(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 class TestCluster:
@@ -80,7 +62,7 @@ class TestCluster:
         result = run("cluster", data, "--columns", "a,b,c", "--out", out)
         assert result.exit_code == 0, result.stderr
         assert f"labels written to {out}" in result.stdout
-        lines = read_labels(out)
+        lines = read_lines(out)
         assert list(lines[0]) == ["row", "label", "exemplar", "is_exemplar", "distance"]
         assert [int(line["row"]) for line in lines] == list(range(N))
         exemplars = np.array([int(line["exemplar"]) for line in lines])
@@ -96,7 +78,7 @@ class TestCluster:
         out = tmp_path / "labels.csv"
         out.write_text("old\n" * 10_000)
         assert run("cluster", data, "--columns", "a,b", "--out", out).exit_code == 0
-        assert len(read_labels(out)) == N
+        assert len(read_lines(out)) == N
 
     def test_an_interrupted_write_leaves_the_old_file(
         self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -169,7 +151,7 @@ class TestCluster:
         )  # fmt: skip
         assert result.exit_code == 0, result.stderr
         found = json.loads(result.stdout)
-        lines = read_labels(tmp_path / "l.csv")
+        lines = read_lines(tmp_path / "l.csv")
         for p, line in enumerate(lines):
             q = int(line["exemplar"])
             assert float(line["distance"]) == pytest.approx(0.0 if p == q else costs[p, q])
@@ -200,7 +182,8 @@ class TestCluster:
 
 USAGE = [
     ([], "Usage"),
-    (["learn"], "No such command"),
+    (["learn"], "Missing argument"),
+    (["segment"], "No such command"),
     (["cluster"], "Missing argument"),
     (["cluster", "DATA", "--opening-cost", "cheap"], "'median' or a finite number"),
     (["cluster", "DATA", "--opening-cost", "nan"], "'median' or a finite number"),
@@ -376,4 +359,4 @@ def test_help_names_every_distance():
     ],
 )  # fmt: skip
 def test_plain(value: object, expected: object):
-    assert tasks.plain(value) == expected
+    assert plain(value) == expected

@@ -39,11 +39,10 @@ class Comparison:
         parts = [part.strip() for part in text.split(":", 2)]
         name, distance = (parts[0], parts[0]) if len(parts) == 1 else parts[:2]
         if distance not in DISTANCES:
-            swapped = len(parts) > 1 and name in DISTANCES
-            hint = f" Write :{text} to leave out the name." if swapped else ""
             raise InputError(
                 f"--compare {text}: the distance must be one of {', '.join(DISTANCES)}; got "
-                f"{distance!r}. Write name:distance:columns, such as colour:chi2:red,h*.{hint}"
+                f"{distance!r}. Write name:distance:columns, such as "
+                f"{_meant(parts) or 'colour:chi2:red,h*'}."
             )
         columns = None
         if len(parts) == 3:
@@ -108,6 +107,14 @@ def described(features: str | Sequence[Compare]) -> list[str]:
         of = f" of {', '.join(map(str, columns))}" if columns else ""
         texts.append(f"{item.name} ({item.distance}{of})")
     return texts
+
+
+def _meant(parts: Sequence[str]) -> str:
+    """What was meant where the distance stands first: with the name behind it, or without one."""
+    if len(parts) < 2 or parts[0] not in DISTANCES:
+        return ""
+    distance, second, *columns = parts
+    return ":".join([second, distance, *columns] if columns else ["", distance, second])
 
 
 def _compare(item: Comparison, table: Table) -> Compare:

@@ -13,21 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from likewise.app import demo_methods as methods
 from likewise.app.demo_methods import Answer, Lesson, MethodResult
+from likewise.app.targets import write_figure
 from likewise.datasets.load import LabelledRows, load_digits_demo
 from likewise.errors import InputError
 from likewise.estimators.exemplar_learner import ExemplarLearner
 from likewise.learners.base import TrainingProgress
-from likewise.persistence.atomic import write_atomically
 from likewise.plots import story
 from likewise.plots.canvas import require_matplotlib
 from likewise.plots.weights import shares_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -37,6 +36,13 @@ SHOWN_CLUSTERS, NEW_CLUSTERS = (4, 5, 6, 7), (3, 5, 8)
 # The columns that tell clusters apart come first.
 INFORMATIVE = 4
 HALVES = ((0, 1, 2, 3, 4), (5, 6, 7, 8, 9))
+# What the picture of the first chapter shows, and how it calls it: plain distances, the best that
+# one could do without learning, and the learner.
+DRAWN = {
+    methods.PLAIN[0]: "plain distance",
+    methods.K_MEANS_STANDARDISED[0]: "k-means, standardised,\ntold the number",
+    methods.LEARNER: "learnt,\nnumber not told",
+}
 # Weights that the table shows.
 MOST_WEIGHTS = 6
 ON_TRAINING = Callable[[TrainingProgress], object]
@@ -125,10 +131,10 @@ def tell_noise(picture: Path, on_progress: ON_TRAINING, on_stage: Callable[[str]
     _draw_noise(picture, lesson, shares, answers, results)
     return Chapter(
         title="Which columns count",
-        shown=f"{len(lesson.shown)} sets of {EFFORT.rows} rows, grouped into {_listed(SHOWN_CLUSTERS)} "
-        f"clusters. {INFORMATIVE} columns tell the clusters apart, {columns - INFORMATIVE} are noise; "
-        "which, nobody says",
-        new=f"{len(lesson.new)} other sets, whose clusters are elsewhere",
+        shown=f"{len(lesson.shown)} sets of {EFFORT.rows} rows, grouped into "
+        f"{_listed(SHOWN_CLUSTERS)} clusters. {INFORMATIVE} columns tell clusters apart, "
+        f"{columns - INFORMATIVE} are noise; which, nobody says",
+        new=f"{len(lesson.new)} sets of {_listed(NEW_CLUSTERS)} clusters, which are elsewhere",
         true_clusters=list(NEW_CLUSTERS),
         learnt=[_learnt(learners[0], shares, float(shares[INFORMATIVE:].sum()))],
         results=results,
@@ -156,7 +162,7 @@ def tell_digits(
         shown=f"{sizes[0]} handwritten digits, 0 to 4, each with its {digits.rows.shape[1]} grey "
         "values",
         new=f"{len(lessons[0].new[0])} images of 5 to 9. Then the other way round: {sizes[1]} of "
-        "5 to 9 are shown, 0 to 4 are new",
+        "5 to 9 are shown, 0 to 4 are new: five clusters both times",
         true_clusters=[len(first), len(second)],
         learnt=[
             _learnt(learner, shares_of(learner, lesson.shown), None)
@@ -203,25 +209,16 @@ def _draw_noise(
     answers: dict[str, list[Answer]],
     results: list[MethodResult],
 ) -> None:
-    scores = {line.method: line.adjusted_rand for line in results}
+    lines = {line.method: line for line in results}
     truth = [len(np.unique(labels)) for labels in lesson.new_labels]
-    peer, ours = methods.K_MEANS[0], methods.LEARNER
-    found = answers[ours][0].labels
-    attempts = [
-        story.Attempt(
-            "k-means, told\nthe number",
-            answers[peer][0].labels,
-            [f"told {k}: ARI {score:.2f}" for k, score in zip(truth, scores[peer], strict=True)],
-        ),
-        story.Attempt(
-            "learnt from the 4 sets,\nnumber not told",
-            found,
-            [
-                f"found {len(np.unique(labels))} of {k}: ARI {score:.2f}"
-                for labels, k, score in zip(found, truth, scores[ours], strict=True)
-            ],
-        ),
-    ]
+    attempts = []
+    for name, caption in DRAWN.items():
+        line = lines[name]
+        said = [
+            f"{'told' if line.told_number else f'found {found} of'} {k}: ARI {score:.2f}"
+            for k, found, score in zip(truth, line.clusters, line.adjusted_rand, strict=True)
+        ]
+        attempts.append(story.Attempt(caption, answers[name][0].labels, said))
     figure = story.draw_learning(
         "Shown how some sets are grouped, it groups new sets likewise, in spite of the noise",
         [_island(X, y) for X, y in zip(lesson.shown, lesson.shown_labels, strict=True)],
@@ -229,7 +226,7 @@ def _draw_noise(
         [_island(X, y) for X, y in zip(lesson.new, lesson.new_labels, strict=True)],
         attempts,
     )
-    _write(path, figure)
+    write_figure(path, figure)
 
 
 def _draw_digits(
@@ -262,16 +259,20 @@ def _draw_digits(
         "A line is a cluster, with its size. Framed: images of another digit than most of their "
         "cluster.",
     )
-    _write(path, figure)
+    write_figure(path, figure)
 
 
 def _island(X: Floats, y: Any) -> story.Island:
     """A set in the plane, by the columns that tell its clusters apart: the same for all methods."""
     from sklearn.manifold import TSNE
 
-    # More threads wait for each other longer than they work, at this size.
+    # Half a cluster: islands are then neither dots nor torn. More threads wait for each other
+    # longer than they work, at this size.
+    tsne = TSNE(
+        perplexity=len(X) / (2 * len(np.unique(y))), init="pca", random_state=0, max_iter=500
+    )
     with threadpool_limits(1):
-        places = TSNE(init="pca", random_state=0, max_iter=500).fit_transform(X[:, :INFORMATIVE])
+        places = tsne.fit_transform(X[:, :INFORMATIVE])
     return story.Island(places, y)
 
 
@@ -283,10 +284,6 @@ def _warm_up() -> None:
 
 def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:-1])) + f" and {numbers[-1]}"
-
-
-def _write(path: Path, figure: Figure) -> None:
-    write_atomically(path, lambda stream: figure.savefig(stream, format="png", dpi=130))
 
 
 def _checked_folder(out: Path) -> Path:

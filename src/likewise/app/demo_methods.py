@@ -185,11 +185,11 @@ def _told(lesson: Lesson, sets: Sequence[Floats], make: Callable[[int], Any]) ->
 
 
 # Name, whether it is told the number of clusters, method.
-PLAIN = ("plain distance, cost tuned", False, plain)
-K_MEANS = ("k-means", True, k_means)
+PLAIN = ("plain distance, tuned", False, plain)
+K_MEANS_STANDARDISED = ("k-means, standardised", True, k_means_standardised)
 PEERS: tuple[tuple[str, bool, Method], ...] = (
     PLAIN,
-    K_MEANS,
-    ("k-means, standardised", True, k_means_standardised),
+    ("k-means", True, k_means),
+    K_MEANS_STANDARDISED,
     ("Ward", True, ward),
 )

@@ -125,7 +125,9 @@ def run_group(request: GroupRequest, on_stage: Callable[[str], None]) -> GroupRe
         if request.plot is not None:
             _draw(request.plot, model, sets, found, drawn)
             interruption.check()
-    judged = [_judged(part, labels) for part, labels in zip(sets, found, strict=True)]
+    # A clusterer that was fitted has clusters that no row of a set may be in.
+    n_clusters = model.n_clusters_ if _is_fitted_clusterer(model) else 0
+    judged = [_judged(part, labels, n_clusters) for part, labels in zip(sets, found, strict=True)]
     return GroupReport(
         data=str(request.data),
         model=str(request.model),
@@ -208,9 +210,9 @@ def _rows(model: Any, part: LabelledSet) -> Any:
     return part.table.values if plain else part.table.rows()
 
 
-def _judged(part: LabelledSet, labels: Labels) -> GroupedSet:
+def _judged(part: LabelledSet, labels: Labels, n_clusters: int) -> GroupedSet:
     name = part.name if part.value is None else part.value
-    sizes = np.bincount(labels[labels >= 0])
+    sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
     found = (name, len(labels), int(np.count_nonzero(sizes)), sizes.tolist())
     known = np.empty(0, dtype=bool) if part.labels is None else part.labels != NOT_SHOWN
     if part.labels is None or not known.any():

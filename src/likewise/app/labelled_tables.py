@@ -180,8 +180,8 @@ def _refuse_missing(
     listed = ", ".join(map(repr, missing[:LISTED]))
     more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
     raise DataFileError(
-        f"{path} has no column {listed}{more}, which {needed_by} was fitted on; "
-        f"{_columns_are(names)}."
+        f"{path} has no column{'s' * (len(missing) > 1)} {listed}{more}, which {needed_by} was "
+        f"fitted on; {_columns_are(names)}."
     )
 
 

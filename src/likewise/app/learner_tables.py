@@ -111,7 +111,8 @@ def print_learner(report: LearnerReport, console: Console) -> None:
             console.print(Text("Weights are in the units of their features."), soft_wrap=True)
     parameters = table("parameter", "value", title="Parameters", right=False)
     for name, value in report.parameters.items():
-        parameters.add_row(Text(name), Text(str(value) if name == "features" else repr(value)))
+        compared = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        parameters.add_row(Text(name), Text("\n".join(value) if compared else repr(value)))
     console.print(parameters)
 
 
@@ -137,8 +138,9 @@ def _training(report: LearnReport | LearnerReport) -> dict[str, str]:
     if not report.passes:
         needed = "" if status == "interrupted" else ": what was chosen needs no training"
         return {"status": f"{status}{needed}"}
+    means = STATUS_REMEDIES.get(status, "")
     return {
-        "status": f"{status}: {STATUS_REMEDIES.get(status, '')}",
+        "status": means if means.startswith(status) else f"{status}: {means}",
         "passes": f"{report.passes:,}",
         "duality gap": percent(report.gap),
     }
@@ -169,6 +171,11 @@ def _print_candidates(validation: dict[str, list[Any]], console: Console) -> Non
             style="bold" if chosen[k] else None,
         )
     console.print(made)
+    if not chosen[order[0]] and known[order[0]] > -np.inf:
+        console.print(
+            Text("Chosen: not clearly worse than the best, and preferred where that is unclear.\n"),
+            soft_wrap=True,
+        )
     if len(listed) < len(order):
         left = f"{counted(len(order) - len(listed), 'candidate')} that agreed less left out"
         console.print(Text(f"{left}; --json lists all.\n"), soft_wrap=True)

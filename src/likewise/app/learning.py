@@ -219,9 +219,10 @@ def _report(
     request: LearnRequest, learner: Any, sets: Sequence[LabelledSet], run: tuple[bool, float, Any]
 ) -> LearnReport:
     interrupted, seconds, caught = run
+    shown = [_shown(part) for part in sets]
     return LearnReport(
         data=[str(path) for path in request.data],
-        sets=[_shown(part) for part in sets],
+        sets=shown,
         columns=list(sets[0].table.columns),
         compared=described(learner.features),
         chosen=learner.chosen_,
@@ -237,11 +238,16 @@ def _report(
         validation=dict(learner.validation_),
         interrupted=interrupted or learner.status_ == "interrupted",
         seconds=seconds,
-        warnings=said(caught),
+        warnings=[*_doubts(request.label, shown), *said(caught)],
         out=str(request.out),
         plot=as_text(request.plot),
-        checkpoint=as_text(request.checkpoint),
+        checkpoint=_kept(request.checkpoint),
     )
+
+
+def _kept(checkpoint: Path | None) -> str | None:
+    """The checkpoint, where the training came far enough to write one."""
+    return as_text(checkpoint) if checkpoint is not None and checkpoint.exists() else None
 
 
 def said(caught: Sequence[Any]) -> list[str]:
@@ -254,6 +260,17 @@ def _shown(part: LabelledSet) -> ShownSet:
     labels = np.empty(0, dtype=np.intp) if part.labels is None else part.labels
     shown = labels[labels != NOT_SHOWN]
     return ShownSet(part.name, len(part.places), len(shown), len(np.unique(shown)))
+
+
+def _doubts(label: str, sets: Sequence[ShownSet]) -> list[str]:
+    """Say so where the label column does not look like one of clusters."""
+    if all(part.clusters <= 1 for part in sets):
+        what = "all rows of every set are in one cluster"
+    elif all(part.clusters == part.shown for part in sets):
+        what = "every row of every set is a cluster of its own"
+    else:
+        return []
+    return [f"{what}; make sure that column {label!r} says which rows belong together."]
 
 
 def _draw(path: Path, learner: Any, sets: Sequence[LabelledSet]) -> None:

@@ -101,7 +101,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 
 # demo
-PictureFolder = Annotated[Path, typer.Option(help="Folder for the picture.")]
+PictureFolder = Annotated[Path, typer.Option(help="Folder for the pictures.")]
 
 # inspect
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A .likewise file.")]
@@ -125,7 +125,7 @@ Header = Annotated[
 TrainingData = Annotated[
     list[Path],
     typer.Argument(
-        metavar="TRAIN...",
+        metavar="TRAIN",
         help="Files of rows whose clusters are known: .csv, .parquet or .npy. Each is a set of its "
         "own.",
     ),

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from likewise.errors import InputError
+from likewise.experiments.base import Picture
 from likewise.persistence.atomic import write_atomically
 from likewise.plots.canvas import require_matplotlib
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PICTURES = (".png", ".pdf", ".svg")
 DOTS_PER_INCH = 150
@@ -53,7 +50,7 @@ def check_targets(
         require_matplotlib()
 
 
-def write_figure(path: Path, figure: Figure) -> None:
+def write_figure(path: Path, figure: Picture) -> None:
     """Write a picture, in the format that its name ends in."""
     kind = path.suffix.lower()[1:]
     write_atomically(path, lambda stream: figure.savefig(stream, format=kind, dpi=DOTS_PER_INCH))

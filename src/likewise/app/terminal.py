@@ -12,6 +12,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from likewise.app.demo import DemoReport
+from likewise.app.demo_tables import print_demo
 from likewise.app.grouping import GroupReport
 from likewise.app.inspection import LearnerReport, ModelReport
 from likewise.app.layout import columns as _columns
@@ -168,38 +169,7 @@ def _(report: ModelReport, console: Console) -> None:
 
 @_print.register
 def _(report: DemoReport, console: Console) -> None:
-    ours = report.results[0]
-    console.print(
-        Text(
-            f"{report.rows:,} handwritten digits, {report.columns} pixels each: {report.source}.\n"
-            f"Opening cost {readable(report.opening_cost)}: {report.opening_cost_rule}."
-        )
-    )
-    table = _table("method", "clusters", "energy", "gap", "ARI", "pair F", "seconds")
-    for line in report.results:
-        table.add_row(
-            line.method,
-            str(line.clusters),
-            _number(line.energy),
-            percent(line.gap),
-            f"{line.adjusted_rand:.3f}",
-            f"{line.pairwise_f1:.3f}",
-            f"{line.seconds:.2f}",
-            style="bold" if line is ours else None,
-        )
-    console.print(table)
-    console.print(
-        Text(
-            "Energy: lower is better; computed alike for all, every row served by the nearest "
-            "exemplar.\nGap: how far above the lower bound that likewise proves, "
-            f"{readable(report.lower_bound)}; the others prove none.\nARI and pair F: agreement "
-            f"with the {report.known_clusters} known digits; 1 is perfect, and the clusters here "
-            "are ways to write them.\nAffinityPropagation 0.5 and 0.9: its damping. KMeans and "
-            "Agglomerative are told how many clusters likewise found.\n"
-            "Seconds: on one thread each, after compiling."
-        )
-    )
-    console.print(Text(f"picture written to {report.picture}"), soft_wrap=True)
+    print_demo(report, console)
 
 
 @_print.register

@@ -85,10 +85,16 @@ def split_labels(y: Any, X: Any, groups: Any, sizes: Sequence[int]) -> list[NDAr
 
 
 def shown_rows(labels: NDArray[Any]) -> tuple[Indices, Indices]:
-    """The rows that were shown, and their clusters 0..c-1."""
+    """The rows that were shown, and their clusters 0..c-1 in the order of their first rows.
+
+    What clusters are called must not change what is learnt.
+    """
     hidden = labels == -1 if labels.dtype.kind in "iuf" else np.zeros(len(labels), dtype=bool)
     rows = np.flatnonzero(~hidden)
-    return rows, np.unique(labels[rows], return_inverse=True)[1].astype(np.intp)
+    _, first, cluster = np.unique(labels[rows], return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.intp)
+    number[np.argsort(first)] = np.arange(len(first))
+    return rows, number[cluster]
 
 
 def warn_of_silent_sets(counts: Sequence[int]) -> list[int]:

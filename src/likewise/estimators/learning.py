@@ -22,6 +22,7 @@ from likewise.estimators.selection import (
     Verdict,
     candidates_for,
     distances_of,
+    untrained,
 )
 from likewise.estimators.training import COLLAPSED, TOTAL, Centres, Settings, train
 from likewise.geometry.pairs import mean_features
@@ -157,7 +158,7 @@ class Lesson:
             )
             for part in self.views[candidate.view].sets
         ]  # fmt: skip
-        return fit_law(shown, 1.0, self.wishes.size_exponent, settings.n_jobs)
+        return fit_law(shown, self.wishes.size_exponent, settings.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +202,7 @@ def learn(lesson: Lesson, saved: Arrays | None, save: Save | None) -> Learned:
         remembered = {} if verdict is None else {JUDGED: verdict.judged}
         keep = None if save is None else lambda arrays: save({**arrays, **remembered})
         outcome = lesson.train(candidate, centre, saved, keep)
-    trained = _trained(lesson, centre, outcome)
+    trained = _trained(lesson, candidate, centre, outcome)
     law, agreement = lesson.law(candidate, trained.weights, trained.profile)
     given = np.zeros(len(lesson.kept))
     given[lesson.kept] = trained.weights / lesson.means[candidate.view]
@@ -225,14 +226,19 @@ class _Trained:
     status: str
 
 
-def _trained(lesson: Lesson, centre: Floats, outcome: Outcome | None) -> _Trained:
+def _trained(
+    lesson: Lesson, candidate: Candidate, centre: Floats, outcome: Outcome | None
+) -> _Trained:
     """What a training came to; collapsed weights give way to the centre, with a warning.
 
     Only their direction counts where the opening cost is learnt, so they add up to one there.
     """
     n = len(centre)
-    profile = np.zeros(lesson.views[0].sets[0].openings.shape[1])
+    sets = lesson.views[candidate.view].sets
+    profile = np.zeros(sets[0].openings.shape[1])
     weights, status = centre, "converged"
+    if outcome is None:
+        weights = untrained(sets, centre, candidate.paths, lesson.settings)
     if outcome is not None:
         weights, openings, status = outcome.weights[:n], outcome.weights[n:], outcome.status
         total = float(np.abs(weights).sum())
@@ -246,7 +252,7 @@ def _trained(lesson: Lesson, centre: Floats, outcome: Outcome | None) -> _Traine
             )
             status = "collapsed"
         if total < COLLAPSED:
-            weights = centre
+            weights = untrained(sets, centre, candidate.paths, lesson.settings)
         if openings[0] > 0.0:
             profile = openings[1:] / openings[0]
     if lesson.settings.opening_cost is None:

@@ -21,7 +21,7 @@ from likewise.arrays.random import stream
 from likewise.estimators.examples import TrainingSet
 from likewise.estimators.training import COLLAPSED, Centres, Settings, train
 from likewise.geometry.paths import paths_between
-from likewise.learners.calibration import FACTORS, ShownSet, agreements
+from likewise.learners.calibration import FACTORS, ShownSet, agreements, fit_law
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -271,7 +271,7 @@ class Judging:
         centres = Centres.of(parts, means, commensurable=self.commensurable)
         centre = centres.named(candidate.centre)
         if candidate.strength is None:
-            return centre
+            return untrained(parts, centre, candidate.paths, self.settings)
         outcome = train(
             parts, self.settings, self.regulariser, candidate.strength, centre,
             tol=QUICK_TOL, max_iter=QUICK_PASSES, quick=True,
@@ -288,16 +288,32 @@ def distances_of(part: TrainingSet, weights: Floats, paths: float | None) -> Flo
     return paths_between(serve, paths)[0]
 
 
+def untrained(
+    parts: Sequence[TrainingSet], centre: Floats, paths: float | None, settings: Settings
+) -> Floats:
+    """The weights of a candidate that takes its centre as it is.
+
+    Where the opening cost is fixed, what is fitted instead is how large they are.
+    """
+    cost = settings.opening_cost
+    if cost is None or cost <= 0.0:
+        return centre
+    shown = [ShownSet(distances_of(part, centre, paths), part.shown) for part in parts]
+    law, _ = fit_law(shown, 1.0, settings.n_jobs)
+    typical = float(np.mean([part.cluster_size for part in parts]))
+    return centre * (cost / law.cost(typical, 1.0))
+
+
 def _agreements(
     weights: Floats, candidate: Candidate, shown: Sequence[TrainingSet], settings: Settings
 ) -> Floats:
+    """The mean agreement over sets for every factor, or for the opening cost that is fixed."""
+    cost = settings.opening_cost
+    factors, exponent = (COARSE, 1.0) if cost is None else (np.array([cost]), 0.0)
     total = float(np.abs(weights).sum())
     if total < COLLAPSED:
-        return np.full(len(COARSE), -1.0)
-    fixed = settings.opening_cost is not None
-    if not fixed:
+        return np.full(len(factors), -1.0)
+    if cost is None:
         weights = weights / total
     sets = [ShownSet(distances_of(p, weights, candidate.paths), p.shown) for p in shown]
-    if settings.opening_cost is not None:
-        return agreements(sets, np.array([settings.opening_cost]), 0.0, settings.n_jobs)
-    return agreements(sets, COARSE, 1.0, settings.n_jobs)
+    return agreements(sets, factors, exponent, settings.n_jobs).mean(axis=0)

@@ -28,6 +28,11 @@ __all__ = ["ColumnPairs", "StackedPairs", "pairs_of_features", "pairs_of_stack"]
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Scaled features are multiples of this. They are about 1, so it costs nothing; but those of the
+# same column in another unit, which differ by rounding only, become the same bits, and training,
+# which is sensitive to the last bit, takes the same path to the same weights.
+GRAIN = 2.0**-32
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnPairs:
@@ -86,8 +91,8 @@ class ColumnPairs:
         return total, count
 
     def scaled(self, factors: Array) -> ColumnPairs:
-        """With every feature multiplied by a factor >= 0."""
-        return ColumnPairs(self.rows * np.sqrt(factors))
+        """With every feature multiplied by a factor >= 0, to about 1."""
+        return ColumnPairs(_grained(self.rows * np.sqrt(factors)))
 
     def with_features(self, kept: NDArray[np.bool_]) -> ColumnPairs:
         """Some of the features."""
@@ -144,8 +149,8 @@ class StackedPairs:
         return total, count
 
     def scaled(self, factors: Array) -> StackedPairs:
-        """With every feature multiplied by a factor."""
-        return StackedPairs(self.stack * factors[:, None, None])
+        """With every feature multiplied by a factor, to about 1."""
+        return StackedPairs(_grained(self.stack * factors[:, None, None]))
 
     def with_features(self, kept: NDArray[np.bool_]) -> StackedPairs:
         """Some of the features."""
@@ -200,6 +205,14 @@ def mean_features(sets: Sequence[Pairs]) -> Array:
 
 def _centred(rows: Array) -> Array:
     return rows - rows.mean(axis=0)
+
+
+def _grained(values: Array) -> Array:
+    """The nearest multiples of the grain, in place."""
+    values /= GRAIN
+    np.rint(values, out=values)
+    values *= GRAIN
+    return values
 
 
 def _empty_stack(n_features: int, n: int) -> Array:

@@ -8,7 +8,7 @@ decoded partitions with the shown ones, over a grid of factors c.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,7 @@ FACTORS = np.geomspace(0.002, 3.0, 36)
 # Exponents that are tried where the shown clusters differ in size, the preferred one first.
 EXPONENTS = (1.0, 0.75, 1.25, 0.5, 0.25, 0.0)
 # Agreements this close are a tie.
-TIED = 0.005
+TIED = 0.02
 # Mean cluster sizes must differ by this factor among sets for an exponent to be learnt.
 DIFFERENT = 1.5
 
@@ -92,61 +92,59 @@ def agreement(part: ShownSet, costs: Floats) -> Floats:
 def agreements(
     sets: Sequence[ShownSet], factors: Floats, exponent: float = 1.0, n_jobs: int | None = None
 ) -> Floats:
-    """The mean agreement over sets for every factor."""
+    """The agreement by set and factor."""
     tasks = [(part, factors * part.cluster_size**exponent) for part in sets]
-    return np.mean(map_in_order(agreement, tasks, n_jobs), axis=0)
+    return np.array(map_in_order(agreement, tasks, n_jobs))
 
 
-def smoothed(curve: Floats) -> Floats:
-    """A curve over the grid, averaged with its neighbours: single lucky factors do not win."""
-    padded = np.pad(curve, 1, mode="edge")
-    return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
+def smoothed(curves: Floats) -> Floats:
+    """Curves over the grid, averaged with their neighbours: single lucky factors do not win."""
+    first, last = curves[..., :1], curves[..., -1:]
+    padded = np.concatenate([first, curves, last], axis=-1)
+    return 0.25 * padded[..., :-2] + 0.5 * padded[..., 1:-1] + 0.25 * padded[..., 2:]
 
 
-def best_factor(factors: Floats, curve: Floats) -> tuple[float, float]:
-    """The factor of best smoothed agreement, in the middle of equally good ones, and that value."""
-    values = smoothed(curve)
-    good = np.flatnonzero(values >= values.max() - 1e-9)
+def best_factor(curve: Floats) -> int:
+    """Where a smoothed curve is best: in the middle of equally good factors."""
+    good = np.flatnonzero(curve >= curve.max() - 1e-9)
     # The first stretch of neighbours that are equally good.
     stretch = good[: np.argmax(np.append(np.diff(good) > 1, True)) + 1]
-    return float(factors[stretch[len(stretch) // 2]]), float(values.max())
+    return int(stretch[len(stretch) // 2])
 
 
 def fit_law(
-    sets: Sequence[ShownSet],
-    unit: float,
-    exponent: float | None,
-    n_jobs: int | None = None,
-    noticed: Callable[[str], None] | None = None,
+    sets: Sequence[ShownSet], exponent: float | None, n_jobs: int | None = None
 ) -> tuple[SizeLaw, float]:
     """The law of size that suits the sets, and the agreement it reaches.
 
     Parameters
     ----------
     sets : sequence of ShownSet
-        What was shown.
-    unit : float
-        The mean distance, which factors are relative to.
+        What was shown; a typical distance is 1.
     exponent : float or None
         None learns it where the shown clusters differ in size, and takes 1 where they do not.
     n_jobs : int or None
         Workers for the sets.
-    noticed : callable or None
-        Told what is being tried.
     """
     sizes = np.array([part.cluster_size for part in sets])
     varied = len(sets) > 1 and sizes.max() >= DIFFERENT * sizes.min()
     tried = EXPONENTS if exponent is None and varied else (1.0 if exponent is None else exponent,)
-    best: tuple[SizeLaw, float] | None = None
     typical = float(np.exp(np.log(sizes).mean()))
+    law, reached = SizeLaw(np.nan, np.nan), np.full(len(sets), -np.inf)
     for power in tried:
-        if noticed is not None:
-            noticed(f"opening cost ~ (cluster size) ** {power:g}")
         # At the typical size every exponent sees the same costs.
-        factors = FACTORS * unit * typical ** (1.0 - power)
-        factor, value = best_factor(factors, agreements(sets, factors, power, n_jobs))
-        if best is None or value > best[1] + TIED:
-            best = SizeLaw(factor, power), value
-    if best is None:
-        raise ValueError("no exponent to try")
-    return best
+        factors = FACTORS * typical ** (1.0 - power)
+        curves = smoothed(agreements(sets, factors, power, n_jobs))
+        best = best_factor(curves.mean(axis=0))
+        if _is_clearly_better(curves[:, best], reached):
+            law, reached = SizeLaw(float(factors[best]), power), curves[:, best]
+    return law, float(reached.mean())
+
+
+def _is_clearly_better(scores: Floats, others: Floats) -> bool:
+    """Whether scores of the same sets are higher by more than what a few sets leave to chance."""
+    gains = scores - others
+    if not np.isfinite(gains).all():
+        return True
+    error = float(gains.std(ddof=1)) / np.sqrt(len(gains))
+    return float(gains.mean()) > max(TIED, 0.5 * error)

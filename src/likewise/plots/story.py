@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.plots.before_after import matched
+from likewise.plots.before_after import COLOURS, matched
 from likewise.plots.canvas import INK, PALETTE, blank_figure
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Labels = NDArray[np.intp]
 
-# All eight of Okabe and Ito: islands far apart may have the faint one and black, too.
-COLOURS = (*PALETTE, "#000000", "#F0E442")
 GREY = "#8A8A8A"
 WRONG = PALETTE[4]
 # Images in a line, and lines of a block; more clusters than that are counted.
 ACROSS, MOST_LINES = 12, 9
-# Pixels between images.
-SPACE = 2
+# Pixels between images; room for the text beside a line, in images.
+SPACE, BESIDE = 2, 4.6
+# Inches of the picture of images: its width, and what is above and below the images.
+WIDE, AROUND = 15.0, 1.5
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def draw_learning(
     new: Sequence[Island],
     attempts: Sequence[Attempt],
 ) -> Figure:
-    """Sets that were shown, the weights that were learnt, and new sets grouped in two ways.
+    """Sets that were shown, the weights that were learnt, and new sets grouped in several ways.
 
     Parameters
     ----------
@@ -94,29 +94,30 @@ def draw_learning(
     -------
     matplotlib Figure
     """
-    figure = blank_figure(15.0, 6.6)
+    figure = blank_figure(15.0, 1.5 + 2.5 * len(attempts))
     _headline(figure, title)
-    left, middle, right = figure.subfigures(
-        1, 3, width_ratios=[3.0, 3.1, 2.9 * len(new)], wspace=0.03
-    )
-    _step(left, 1, f"{len(shown)} sets are shown, grouped")
+    parts: Any = figure.subfigures(1, 2, width_ratios=[1.0, 0.78 * len(new)], wspace=0.02)
+    left, right = parts
+    upper, lower = left.subfigures(2, 1, height_ratios=[1.9, 1.0])
+    _step(upper, 1, f"{len(shown)} sets are shown, grouped")
     lines = -(-len(shown) // 2)
-    for ax, own in zip(left.subplots(lines, 2, squeeze=False).flat, shown, strict=False):
+    for ax, own in zip(upper.subplots(lines, 2, squeeze=False).flat, shown, strict=False):
         _scatter(ax, own.places, own.truth, 14)
-        ax.set_title(f"{len(np.unique(own.truth))} clusters", fontsize=10, color=INK)
-    _step(middle, 2, "which columns count is learnt")
-    _bars(middle.subplots(), weights)
-    _step(right, 3, "new sets, with clusters never seen, are grouped")
+        ax.set_title(f"{len(np.unique(own.truth))} clusters", fontsize=10.5, color=INK)
+    _step(lower, 2, "which columns count is learnt")
+    _bars(lower.subplots(), weights)
+    _step(right, 3, "new sets, whose clusters were never seen, are grouped")
     panels = right.subplots(len(attempts), len(new), squeeze=False)
     for line, attempt in zip(panels, attempts, strict=True):
         for ax, own, labels, text in zip(line, new, attempt.labels, attempt.titles, strict=True):
-            _scatter(ax, own.places, matched(labels, own.truth), 20)
-            ax.set_title(text, fontsize=11, color=INK)
-        line[0].set_ylabel(attempt.name, fontsize=12, fontweight="bold", color=INK)
+            _scatter(ax, own.places, matched(labels, own.truth), 22)
+            ax.set_title(text, fontsize=10.5, color=INK)
+        line[0].set_ylabel(attempt.name, fontsize=11.5, fontweight="bold", color=INK)
     right.supxlabel(
-        "Every dot is a row, every island a true cluster, every colour a cluster found: "
-        "islands of one colour are right.",
-        fontsize=10.5, color=INK,
+        "Every dot is a row, placed by the columns that tell clusters apart (t-SNE); every island "
+        "is a true cluster, every colour\na cluster found: islands of one colour are right. ARI: "
+        "adjusted Rand index, 1 is perfect, 0 is chance.",
+        fontsize=10, color=INK,
     )  # fmt: skip
     return figure
 
@@ -137,7 +138,10 @@ def draw_images(title: str, blocks: Sequence[ImageBlock], note: str) -> Figure:
     matplotlib Figure
     """
     lines = max(min(MOST_LINES, len(np.unique(block.labels))) for block in blocks)
-    figure = blank_figure(15.0, 2.1 + 0.46 * lines)
+    # Pixels are squares, so the widths give the height.
+    height, width = blocks[0].images.shape[1:]
+    tall = lines * (height + SPACE) / ((ACROSS + BESIDE) * (width + SPACE))
+    figure = blank_figure(WIDE, AROUND + tall * WIDE / len(blocks))
     _headline(figure, title)
     axes = figure.subplots(1, len(blocks), squeeze=False)[0]
     for number, (ax, block) in enumerate(zip(axes, blocks, strict=True), 1):
@@ -196,13 +200,15 @@ def _draw_block(ax: Axes, block: ImageBlock, lines: int) -> None:
                     )
                 )  # fmt: skip
         share = np.mean(block.classes[rows] == largest)
-        text = f"{len(rows)}, {share:.0%} are {largest}" if block.judged else f"{len(rows)} of it"
+        text = f"{len(rows)}, all are {largest}"
+        if share < 1:
+            text = f"{len(rows)}, {share:.0%} are {largest}"
         ax.text(ACROSS * across + 1, top + height / 2, text, va="center", fontsize=9.5, color=INK)
     left_out = len(found) - MOST_LINES
     if left_out > 0:
         ax.text(0, lines * down, f"and {left_out} more clusters", va="top", fontsize=9.5, color=INK)
     ax.imshow(canvas, cmap="gray_r", interpolation="nearest")
-    ax.set_xlim(-2, ACROSS * across + 3.2 * across)
+    ax.set_xlim(-2, (ACROSS + BESIDE) * across)
     ax.set_ylim(lines * down + (4 if left_out > 0 else 0), -2)
     ax.axis("off")
 
@@ -217,32 +223,32 @@ def _step(part: Any, number: int, text: str) -> None:
 
 def _scatter(ax: Axes, places: Floats, numbers: Labels, size: float) -> None:
     colours = np.array(COLOURS)[numbers % len(COLOURS)]
-    ax.scatter(*places.T, s=size, c=colours, linewidths=0.3, edgecolors="white")
+    ax.scatter(places[:, 0], places[:, 1], s=size, c=colours, linewidths=0.3, edgecolors="white")
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_color("#CCCCCC")
-    ax.margins(0.06)
+    ax.margins(0.07)
 
 
 def _bars(ax: Axes, weights: Weights) -> None:
     n, signal = len(weights.shares), weights.n_informative
     colours = [PALETTE[0]] * signal + [GREY] * (n - signal)
-    ax.barh(range(n), weights.shares, color=colours, height=0.72)
-    ax.set_ylim(n - 0.4, -0.6)
-    ax.set_yticks([])
+    ax.bar(range(n), weights.shares, color=colours, width=0.76)
+    ax.set_xlim(-0.6, n - 0.4)
     ax.set_xticks([])
-    ax.set_xlabel("share of the learnt distance", fontsize=10.5, color=INK)
-    ax.spines[["top", "right", "bottom"]].set_visible(False)
+    ax.set_yticks([])
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.set_xlabel("columns", fontsize=10, color=INK)
+    ax.set_ylabel("share of the\nlearnt distance", fontsize=10, color=INK)
     most = float(weights.shares.max())
     noise = float(weights.shares[signal:].sum())
     rest = float(weights.shares.sum()) - noise
-    for first, last, text in (
-        (0, signal - 1, f"{signal} columns tell\nclusters apart: {rest:.0%}"),
-        (signal, n - 1, f"{n - signal} columns are\nnoise: {noise:.1%} together"),
+    # Over the noise there is room for both.
+    for height, colour, text in (
+        (0.84, PALETTE[0], f"{signal} columns tell clusters apart: {rest:.1%}"),
+        (0.30, GREY, f"{n - signal} columns are noise: {noise:.1%} in all"),
     ):
-        inside = first == 0
         ax.text(
-            0.06 * most, (first + last) / 2, text, va="center", fontsize=11,
-            color="white" if inside else INK,
+            signal - 0.3, height * most, text, va="center", fontsize=10, color=colour,
             fontweight="bold",
         )  # fmt: skip
