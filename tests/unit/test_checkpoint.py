@@ -333,10 +333,17 @@ def test_a_training_of_other_data_or_parameters_is_refused(path):
     # The last passes may have been made again: a file is not written after each of them.
     for name in ("objective", "lower_bound", "gap"):
         assert again.history_[name] == learner.history_[name]
-    others = [X[0] + 1e-9, X[1]], [1 - y[0] * (np.arange(12) > 0), y[1]]
+    # One number a little different, and one row in the other cluster.
+    others = (
+        [X[0] + 1e-9 * (X[0] == X[0].max()), X[1]],
+        [np.where(np.arange(12) == 3, 1 - y[0], y[0]), y[1]],
+    )
     for data in ((others[0], y), (X, others[1]), (X[::-1], y[::-1]), (X[:1], y[:1])):
         with pytest.raises(InputError, match="other data or parameters"):
             lw.ExemplarLearner(**options).fit(*data)
+    # What clusters are called makes no other data.
+    renamed = lw.ExemplarLearner(**options).fit(X, [1 - y[0], y[1]])
+    np.testing.assert_array_equal(renamed.weights_, learner.weights_)
     for more in (
         {"alpha": 2.0}, {"strength": 0.2}, {"tol": 0.5}, {"optimiser": "subgradient"},
         {"features": "euclidean"}, {"opening_cost": 2.0}, {"random_state": 5}, {"paths": None},
