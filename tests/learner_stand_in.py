@@ -28,7 +28,7 @@ class InverseVariance:
 
 
 class StandIn(TunedExemplars):
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, strength: float | str = "auto"):
         super().__init__(InverseVariance())
         self.seed = seed
 

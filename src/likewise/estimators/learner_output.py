@@ -27,9 +27,10 @@ Indices = NDArray[np.intp]
 
 # Sets beyond this many times the sizes seen are far away from them.
 FAR = 3.0
-# Opening costs are looked for that fit the clusters they lead to, this many times at most; and only
-# where a cost lower by this factor leads to the same clusters, so that the fit is no accident.
-FITS, LOWER = 8, 0.7
+# Opening costs are looked for that fit the clusters they lead to, this many times at most.
+FITS = 8
+# Such a fit is no accident where costs around it lead to as many clusters: in one of these windows.
+WINDOWS: tuple[tuple[float, ...], ...] = ((0.7,), (0.84, 1.19), (1.43,))
 # Shown in a summary.
 MOST_WEIGHTS = 12
 
@@ -126,8 +127,7 @@ def self_consistent(
     The first cost is that of the number of clusters that training sets had. With a cost of
     factor * n / k, going on with the k that came out is descent of the total distance plus
     factor * n * log(k), which is concave in k. Where clusters are not well separated, k would
-    drift: the first answer stays unless the last one is a fixed point that a lower cost does not
-    move.
+    drift: the first answer stays unless the last one is a fixed point that costs around it share.
     """
     first = labels = solve(law.cost(n, expected))
     if law.exponent == 0.0:
@@ -139,10 +139,19 @@ def self_consistent(
         labels = solve(law.cost(n, k))
         found = _count(labels)
         if found == k:
-            stays = _count(solve(LOWER * law.cost(n, k))) == k
-            return labels if stays else first
+            return labels if _is_shared(solve, law.cost(n, k), k, n) else first
         k = found
     return first
+
+
+def _is_shared(solve: Callable[[float], Indices], cost: float, k: int, n: int) -> bool:
+    """Whether costs around one lead to as many clusters."""
+    if k == n:
+        # What drifting ends in: every lower cost leads there too.
+        return False
+    # All higher costs lead to one cluster, which says nothing.
+    windows = WINDOWS[:1] if k == 1 else WINDOWS
+    return any(all(_count(solve(factor * cost)) == k for factor in window) for window in windows)
 
 
 def _count(labels: Indices) -> int:

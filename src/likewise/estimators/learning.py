@@ -95,6 +95,7 @@ class Lesson:
     ) -> Lesson:  # fmt: skip
         """Scale the features; those that never vary are left out, with a warning."""
         means = [mean_features([part.pairs for part in view.sets]) for view in views]
+        _check_finite(means, names)
         kept: NDArray[np.bool_] = np.all([mean > SMALLEST_MEAN for mean in means], axis=0)
         _warn_of_constants(kept, names)
         scaled = []
@@ -258,6 +259,17 @@ def _trained(
     if lesson.settings.opening_cost is None:
         weights = weights / np.abs(weights).sum()
     return _Trained(weights, profile, status)
+
+
+def _check_finite(means: Sequence[Floats], names: Sequence[str]) -> None:
+    finite = np.all([np.isfinite(mean) for mean in means], axis=0)
+    if not finite.all():
+        unfit = [name for name, fit in zip(names, finite, strict=True) if not fit]
+        raise InputError(
+            f"features {unfit[:10]} ({len(unfit)} in total) are too large: their mean over pairs "
+            "of rows is beyond the largest number. Divide those columns by a power of ten; units "
+            "change nothing else."
+        )
 
 
 def _warn_of_constants(kept: NDArray[np.bool_], names: Sequence[str]) -> None:

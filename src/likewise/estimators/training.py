@@ -82,6 +82,8 @@ class Centres:
         """
         n = len(means)
         scaled = np.full(n, 1.0 / n)
+        # The largest is 1, so their sum is finite.
+        relative = means / means.max()
         sums, count = np.zeros(n), 0.0
         for part in sets:
             own, pairs = part.pairs.sums_within(part.shown)
@@ -94,7 +96,7 @@ class Centres:
             closeness = np.clip(1.0 / within, 0.0, 1e6)
         contrast = np.maximum(closeness - 1.0, 0.0)
         return cls(
-            plain=means / means.sum() if commensurable else scaled,
+            plain=relative / relative.sum() if commensurable else scaled,
             within=closeness / closeness.sum(),
             contrast=contrast / contrast.sum() if contrast.sum() > 0.0 else scaled,
         )

@@ -31,9 +31,12 @@ LEARNER = "learner"
 TUNED_ON_TEST = ", best test cost"
 
 
-def new_learner(seed: int) -> Any:
-    """The learner with its default settings: the only place that makes one."""
-    return ExemplarLearner(random_state=seed)
+def new_learner(seed: int, strength: Any = "auto") -> Any:
+    """The learner, with its default settings but for the seed: the only place that makes one.
+
+    With a number as strength there is one training, where held-out clusters might choose none.
+    """
+    return ExemplarLearner(strength=strength, random_state=seed)
 
 
 @dataclass(frozen=True)

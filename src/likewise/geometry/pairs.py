@@ -199,8 +199,12 @@ def pairs_of_stack(costs: Any) -> StackedPairs:
 
 
 def mean_features(sets: Sequence[Pairs]) -> Array:
-    """The mean of every feature over the pairs of all sets, every set counting the same."""
-    return np.mean([pairs.means() for pairs in sets], axis=0)
+    """The mean of every feature over the pairs of all sets, every set counting the same.
+
+    Not finite where the squares of differences are beyond the largest number.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.mean([pairs.means() for pairs in sets], axis=0)
 
 
 def _centred(rows: Array) -> Array:
