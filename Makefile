@@ -49,6 +49,7 @@ docs: $(STAMPS)/dev
 
 bench: $(STAMPS)/app $(STAMPS)/bench
 	@$(PY) benchmarks/exemplar.py
+	@$(PY) benchmarks/learning.py
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build benchmarks/out

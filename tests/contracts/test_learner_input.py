@@ -15,6 +15,8 @@ RNG = np.random.default_rng(0)
 PAIR = np.repeat([0, 1], 10)
 SETS = [RNG.normal(size=(20, 3)) + 6.0 * PAIR[:, None] for _ in range(3)]
 LABELS = [PAIR] * 3
+# Distances, some of which are negative.
+STACKS = [np.abs(X[:, None, 0] - X[None, :, 0]) - 0.5 for X in SETS]
 
 
 def learner(**options) -> lw.ExemplarLearner:
@@ -31,7 +33,8 @@ class TestSetsThatSayLittle:
     @pytest.mark.parametrize("strength", ["auto", 0.1])
     def test_one_cluster_only(self, strength):
         labels = [np.zeros(20, dtype=int)] * 3
-        found = learner(strength=strength).fit(SETS, labels)
+        with pytest.warns(LikewiseWarning, match="nothing says how much features count"):
+            found = learner(strength=strength).fit(SETS, labels)
         assert [own.max() for own in found.cluster(SETS)] == [0, 0, 0]
         assert found.score(SETS, labels) == 1.0
         assert np.isfinite(found.weights_).all()
@@ -39,7 +42,8 @@ class TestSetsThatSayLittle:
     @pytest.mark.parametrize("strength", ["auto", 0.1])
     def test_all_alone(self, strength):
         labels = [np.arange(20)] * 3
-        found = learner(strength=strength).fit(SETS, labels)
+        with pytest.warns(LikewiseWarning, match="nothing says how much features count"):
+            found = learner(strength=strength).fit(SETS, labels)
         # Rows that are next to each other by chance may still go together.
         assert min(own.max() + 1 for own in found.cluster(SETS)) >= 18
 
@@ -47,8 +51,7 @@ class TestSetsThatSayLittle:
         with pytest.warns(LikewiseWarning, match=r"sets \[3\] were left out"):
             found = learner().fit([*SETS, SETS[0][:1]], [*LABELS, np.array([0])])
         np.testing.assert_array_equal(found.weights_, learner().fit(SETS, LABELS).weights_)
-        with pytest.warns(LikewiseWarning, match="a set of 1 rows differs much"):
-            np.testing.assert_array_equal(found.cluster([SETS[0][:1]])[0], [0])
+        np.testing.assert_array_equal(found.cluster([SETS[0][:1]])[0], [0])
 
     def test_a_set_of_which_nothing_is_shown(self):
         with pytest.warns(LikewiseWarning, match=r"sets \[1\] were left out"):
@@ -65,8 +68,76 @@ class TestSetsThatSayLittle:
         assert found.feature_names_ == ["x0", "x1", "x2", "x3", "x4"]
 
     def test_two_rows(self):
-        found = learner(strength="auto").fit(SETS[0][[0, -1]], [0, 1])
+        with pytest.warns(LikewiseWarning, match="nothing says how much features count"):
+            found = learner(strength="auto").fit(SETS[0][[0, -1]], [0, 1])
         assert np.isfinite(found.weights_).all()
+
+    def test_too_few_rows_to_hold_any_out(self):
+        found = learner(strength="auto").fit(SETS[0][[0, 1, -1]], [0, 0, 1])
+        assert found.held_out_ == "nothing"
+        assert found.chosen_ == "contrast"
+        assert "too little is shown" in found.summary()
+
+    @pytest.mark.parametrize("scale", [1e-6, 1e6])
+    @pytest.mark.parametrize("cost", ["learn", 3.0])
+    def test_margins_and_costs_are_in_a_unit_of_the_user(self, scale: float, cost):
+        """All of them in another unit: the same partitions, and no collapse."""
+        fixed = cost if cost == "learn" else cost * scale
+        options = {"regulariser": "l1", "strength": 0.01, "paths": None}
+        one = learner(opening_cost=cost, **options).fit(SETS, LABELS)
+        other = learner(opening_cost=fixed, alpha=scale, beta=scale, **options).fit(SETS, LABELS)
+        assert other.status_ == one.status_ == "converged"
+        # Both are within the gap of a minimum, which need not be that of the same exemplars.
+        assert other.objective_ == pytest.approx(scale * one.objective_, rel=0.2)
+        for X in SETS:
+            assert lw.metrics.rand_loss(one.cluster([X])[0], other.cluster([X])[0]) == 0.0
+
+
+class TestLabels:
+    """Whatever they are, they are compared only; -1 is "not shown" in every form."""
+
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            np.where(np.arange(20) % 5, PAIR, -1).astype(object),
+            [("ab"[own] if k % 5 else -1) for k, own in enumerate(PAIR)],
+            np.array([(own if k % 5 else -1.0) for k, own in enumerate(PAIR)], dtype=object),
+        ],
+        ids=["objects", "text and numbers", "mixed numbers"],
+    )
+    def test_not_shown(self, labels):
+        hidden = np.where(np.arange(20) % 5, PAIR, -1)
+        expected = learner().fit(SETS[0], hidden)
+        found = learner().fit(SETS[0], labels)
+        np.testing.assert_array_equal(found.weights_, expected.weights_)
+        assert found.n_rows_seen_ == [16, 16]
+
+
+class TestNegativeDistances:
+    """They have no paths: not tried, and refused where asked for."""
+
+    def test_paths_are_not_tried(self):
+        found = lw.ExemplarLearner(features="precomputed").fit(STACKS, LABELS)
+        assert found.paths_ is None
+        assert found.score(STACKS, LABELS) > 0.9
+
+    def test_paths_that_were_asked_for_are_refused(self):
+        with pytest.raises(InputError, match=r"paths=1\.5 needs distances >= 0"):
+            learner(features="precomputed", paths=1.5).fit(STACKS, LABELS)
+
+    def test_so_are_new_sets(self):
+        shown = [np.maximum(stack, 0.0) for stack in STACKS]
+        found = learner(features="precomputed", paths=2.0).fit(shown, LABELS)
+        with pytest.raises(InputError, match=r"paths=2 needs distances >= 0"):
+            found.cluster(STACKS)
+        with pytest.raises(InputError, match="path distances were learnt, which need all pairs"):
+            found.cluster([sparse.csr_array(shown[0])])
+
+    def test_the_diagonal_is_ignored(self):
+        stack = np.abs(STACKS[0])
+        found = learner(features="precomputed", paths=None).fit([stack], [PAIR])
+        np.fill_diagonal(stack, np.nan)
+        np.testing.assert_array_equal(np.diag(found.distances(stack)), np.zeros(20))
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from likewise.app import options
+from likewise.arrays.interruption import interrupts_told_apart
 
 INTERRUPTED = 130
 FAILED = 1
@@ -40,7 +41,8 @@ class GuardedGroup(TyperGroup):
         if ctx.params.get("debug"):
             return super().invoke(ctx)
         try:
-            return super().invoke(ctx)
+            with interrupts_told_apart():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo("interrupted: what was not yet written is left as it was", err=True)
             raise typer.Exit(INTERRUPTED) from None

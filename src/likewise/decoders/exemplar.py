@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.arrays.interruption import interrupts_told_apart
 from likewise.arrays.random import stream
 from likewise.decoders.ascent import Ascent, promising
 from likewise.decoders.base import Journal, Progress, Solution, relative_gap
@@ -149,17 +150,22 @@ class _Search:
     def run(self, start: NDArray[np.intp] | None) -> str:
         """Search until done; returns the status."""
         try:
-            self._begin(self._first_solution(start))
-            self.ascent = Ascent(self.facilities, self.facilities.first_multipliers(self.best))
-            # The bound of the first multipliers, also where there is no time for more.
-            self.ascent.climb(self.alive, self.best.energy, steps=0)
-            self.lower_bound = max(self.lower_bound, self.ascent.bound)
-            status = self._take_turns()
-            if status == "gap" and self.effort.pairs:
-                status = self._finish_exactly()
+            with interrupts_told_apart():
+                status = self._search(start)
         except KeyboardInterrupt:
             status = "interrupted"
         return "converged" if self._certified() else status
+
+    def _search(self, start: NDArray[np.intp] | None) -> str:
+        self._begin(self._first_solution(start))
+        self.ascent = Ascent(self.facilities, self.facilities.first_multipliers(self.best))
+        # The bound of the first multipliers, also where there is no time for more.
+        self.ascent.climb(self.alive, self.best.energy, steps=0)
+        self.lower_bound = max(self.lower_bound, self.ascent.bound)
+        status = self._take_turns()
+        if status == "gap" and self.effort.pairs:
+            status = self._finish_exactly()
+        return status
 
     def _first_solution(self, start: NDArray[np.intp] | None) -> Opened:
         if start is None:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likewise.arrays.interruption import interrupts_told_apart
 from likewise.arrays.random import stream
 from likewise.decoders.exemplar import decode
 from likewise.estimators.exemplar_costs import (
@@ -91,16 +92,17 @@ def sparse_costs(
     reach = _reach(nearest, k, len(units)) * units.weight
     graph, start, interrupted = nearest, None, False
     try:
-        sampling = _Sampling(own, units.weight, cost, k, seed, seconds_left)
-        start, exemplars = sampling.exemplars()
-        graph = merge_graphs(nearest, _linked_to(own, exemplars, EXEMPLAR_LINKS))
-        for _ in range(REFINEMENTS):
-            if seconds_left() <= 0:
-                break
-            exemplars = _descended(own, units.weight, nearest, exemplars)
-            graph = merge_graphs(graph, _linked_to(own, exemplars, EXEMPLAR_LINKS))
-            costs = AssignmentCosts(_weighted(graph, units.weight), cost)
-            start = exemplars = _solved("draft", costs, seed, start, seconds_left())
+        with interrupts_told_apart():
+            sampling = _Sampling(own, units.weight, cost, k, seed, seconds_left)
+            start, exemplars = sampling.exemplars()
+            graph = merge_graphs(nearest, _linked_to(own, exemplars, EXEMPLAR_LINKS))
+            for _ in range(REFINEMENTS):
+                if seconds_left() <= 0:
+                    break
+                exemplars = _descended(own, units.weight, nearest, exemplars)
+                graph = merge_graphs(graph, _linked_to(own, exemplars, EXEMPLAR_LINKS))
+                costs = AssignmentCosts(_weighted(graph, units.weight), cost)
+                start = exemplars = _solved("draft", costs, seed, start, seconds_left())
     except KeyboardInterrupt:
         interrupted = True
     costs = AssignmentCosts(_weighted(graph, units.weight), cost)

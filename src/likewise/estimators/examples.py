@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,10 @@ def split_labels(y: Any, X: Any, groups: Any, sizes: Sequence[int]) -> list[NDAr
         parts = [part.ravel() for part in as_sets(_labels(y, "y")[:, None], groups)[0]]
     elif len(sizes) == 1 and not _is_list_of_labels(y):
         parts = [_labels(y, "y")]
+    elif not isinstance(y, (list, tuple)) and np.ndim(y) == 0:
+        raise InputError(
+            f"y must have one array of labels per set: X has {len(sizes)} sets, y is {y!r}."
+        )
     else:
         parts = [_labels(part, f"y[{k}]") for k, part in enumerate(y)]
     if len(parts) != len(sizes):
@@ -127,12 +132,33 @@ def precomputed_pairs(costs: Any, place: int) -> Pairs:
     return pairs_of_stack(costs)
 
 
+def _numbered(y: Any, name: str) -> NDArray[Any]:
+    """Numbers for labels of mixed kinds, such as text beside the number -1 for "not shown"."""
+    given = np.empty(np.shape(y) if isinstance(y, np.ndarray) else len(y), dtype=object)
+    given[:] = y
+    numbers: dict[tuple[type, Any], int] = {}
+    found = np.empty(given.shape, dtype=np.intp)
+    for place, label in np.ndenumerate(given):
+        if label is None or label != label:
+            raise InputError(
+                f"{name} has no label at row {place[0]} ({label!r}); use -1 for rows whose cluster "
+                "is not shown."
+            )
+        # 1 and 1.0 are one label, 1 and "1" are two.
+        kind = Number if isinstance(label, Number) else type(label)
+        hidden = kind is Number and label == -1
+        found[place] = -1 if hidden else numbers.setdefault((kind, label), len(numbers))
+    return found
+
+
 def _is_list_of_labels(y: Any) -> bool:
     return isinstance(y, (list, tuple)) and len(y) > 0 and np.ndim(y[0]) == 1
 
 
 def _labels(y: Any, name: str) -> NDArray[Any]:
     labels = np.asarray(y)
+    if labels.dtype == object or (labels.dtype.kind in "US" and isinstance(y, (list, tuple))):
+        labels = _numbered(y, name)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1:

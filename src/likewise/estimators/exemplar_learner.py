@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from likewise.arrays.interruption import deferred_interrupts
 from likewise.errors import InputError
 from likewise.estimators import learner_input as given
 from likewise.estimators import learner_output as output
@@ -46,7 +47,7 @@ class ExemplarLearner(BaseEstimator):
     regulariser : {"auto", "l1", "l2"} or object, default="auto"
         What keeps weights from fitting noise. ``"auto"`` pulls them towards a distance that needs
         no training; which one is chosen on held-out clusters. An object has ``value(weights)`` and
-        ``gradient(weights)``, of weights of features scaled to mean 1.
+        ``gradient(weights)``, of weights of features scaled to mean 1, constant ones left out.
     strength : "auto" or float, default="auto"
         How strong the regulariser is, per shown row. ``"auto"`` tries several, and also not to
         learn any weights, on clusters held out of training; a number skips that.
@@ -67,7 +68,7 @@ class ExemplarLearner(BaseEstimator):
     step : float, callable or None, default=None
         The step of the subgradient methods: s for s / sqrt(t), or a function of t = 1, 2, ...
     rounds : int, default=1
-        T of fig. 1: rounds of the subgradient method between completions of the exemplars.
+        T of fig. 1: rounds of ``optimiser="subgradient"`` between completions of the exemplars.
     paths : "auto", None or float, default="auto"
         The power of path distances (see :class:`ExemplarClusterer`); ``"auto"`` tries none and 2.
     local_scale : "auto", None or int, default="auto"
@@ -79,14 +80,15 @@ class ExemplarLearner(BaseEstimator):
     max_iter : int, default=200
         Passes over the sets at most.
     tol : float, default=0.02
-        Relative duality gap at which training stops.
+        Relative duality gap at which training stops; the subgradient methods know none.
     n_jobs : int, default=None
         Workers for the sets, through joblib: threads, or what ``joblib.parallel_config`` says. The
         result is the same bits for any number.
     random_state : int, RandomState or None, default=None
         Seed of what is held out and of the stochastic optimiser; None is a fixed seed.
     callbacks : callable or list of callables, default=None
-        Called with a ``TrainingProgress`` record after every pass; ``callbacks=print`` shows them.
+        Called with a ``TrainingProgress`` record after every pass, and before every part that is
+        held out; ``callbacks=print`` shows them.
     checkpoint : str or path, default=None
         A file that the state is kept in after passes. A training that was ended goes on from there
         to the same bits; the file stays.
@@ -97,6 +99,9 @@ class ExemplarLearner(BaseEstimator):
         Of the features as given. A typical distance between rows of the training sets is 1.
     feature_names_ : list of str
         The name of every feature.
+    feature_means_ : array of shape (F,)
+        The mean of every feature over pairs of rows of the training sets. ``weights_`` times these
+        say how much each feature counts, whatever its unit.
     opening_cost_ : float
         At the mean size of the training sets.
     opening_weights_ : array of shape (g,)
@@ -107,11 +112,14 @@ class ExemplarLearner(BaseEstimator):
     paths_, local_scale_, size_exponent_
         What was chosen of these.
     objective_, lower_bound_, gap_ : float
-        The objective (28) at the weights, a bound no weights are below with the exemplars completed
-        last, and the relative difference. NaN where the weights needed no training.
+        The objective (28) that training ended with, a bound no weights are below with the exemplars
+        completed last, and the relative difference. NaN where the weights needed no training.
     validation_ : dict of lists
         "candidate", "agreement" (adjusted Rand index with what was held out), "standard_error" and
         "chosen"; empty where nothing was to be chosen.
+    held_out_ : str
+        What candidates were judged on: "sets", "clusters", "rows" (of known clusters, where there
+        are too few clusters) or "nothing".
     history_ : dict of lists
         "objective", "lower_bound", "gap" and "seconds" of every pass.
     status_ : str
@@ -208,12 +216,10 @@ class ExemplarLearner(BaseEstimator):
         shown = given.shown_sets(self, X, y, groups)
         checkpoint = given.checkpoint_of(self, shown, settings.seed)
         lesson = Lesson.of(shown.views, shown.names, settings, wishes, callbacks)
-        learned = learn(
-            lesson,
-            None if checkpoint is None else checkpoint.read(),
-            None if checkpoint is None else checkpoint.write,
-        )
-        self._keep(learned, shown)
+        saved = None if checkpoint is None else checkpoint.read()
+        with deferred_interrupts():
+            learned = learn(lesson, saved, None if checkpoint is None else checkpoint.write)
+            self._keep(learned, shown, lesson)
         output.warn_of_status(self)
         return self
 
@@ -311,8 +317,9 @@ class ExemplarLearner(BaseEstimator):
         ]
         return labels, restore
 
-    def _keep(self, learned: Learned, shown: given.ShownSets) -> None:
+    def _keep(self, learned: Learned, shown: given.ShownSets, lesson: Lesson) -> None:
         self.weights_ = learned.weights
+        self.feature_means_ = lesson.means_of(learned.candidate)
         self.feature_names_ = list(shown.names)
         self.paths_ = learned.candidate.paths
         self.local_scale_ = learned.local_scale
@@ -323,12 +330,15 @@ class ExemplarLearner(BaseEstimator):
         sizes = np.array([[len(part.shown), part.n_clusters] for part in shown.views[0].sets])
         self.n_rows_seen_ = [int(sizes[:, 0].min()), int(sizes[:, 0].max())]
         self.n_clusters_seen_ = float(sizes[:, 1].mean())
+        each = sizes[:, 0] / sizes[:, 1]
+        self.cluster_sizes_seen_ = [float(each.min()), float(each.max())]
         self.opening_cost_ = learned.law.cost(float(sizes[:, 0].mean()), self.n_clusters_seen_)
         self.objective_ = learned.objective
         self.lower_bound_ = learned.lower_bound
         self.gap_ = learned.gap
         verdict = learned.verdict
         self.validation_: Mapping[str, list[Any]] = {} if verdict is None else verdict.table()
+        self.held_out_ = "nothing" if verdict is None else verdict.held_out
         self.chosen_ = learned.candidate.name
         self.agreement_ = learned.agreement
         self.history_ = learned.history

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from likewise import __version__
@@ -10,9 +10,9 @@ from likewise.arrays.random import draw_seed
 from likewise.errors import InputError, InputTypeError
 from likewise.estimators.learning import Wishes
 from likewise.estimators.training import Settings
-from likewise.geometry.compare import name_of
 from likewise.learners.regularisers import Constraint, Nonnegative, Regulariser
 from likewise.learners.subgradient import DEFAULT_STEP
+from likewise.persistence.description import words_of
 from likewise.validation import validate_choice, validate_int, validate_number
 
 __all__ = ["checked", "described", "is_columns", "is_precomputed"]
@@ -62,23 +62,11 @@ def checked(learner: Any) -> tuple[Settings, Wishes, list[Callable[..., object]]
 def described(learner: Any, seed: int) -> str:
     """The parameters that the result depends on, in the same words in every process."""
     words = {
-        name: _words_of(value)
+        name: words_of(value)
         for name, value in learner.get_params(deep=False).items()
         if name not in NOT_DESCRIBED
     }
     return repr([__version__, seed, sorted(words.items())])
-
-
-def _words_of(value: Any) -> str:
-    """A repr without the address that objects of the user's own may have in it."""
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_words_of, value))}]"
-    if callable(value):
-        return name_of(value)
-    if type(value).__repr__ is object.__repr__:
-        own: Mapping[str, Any] = getattr(value, "__dict__", {})
-        return f"{type(value).__qualname__}({[(k, _words_of(v)) for k, v in sorted(own.items())]})"
-    return repr(value)
 
 
 def _opening_cost(value: Any) -> float | None:

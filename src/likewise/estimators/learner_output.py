@@ -17,9 +17,9 @@ from likewise.estimators.exemplar import ExemplarClusterer
 from likewise.estimators.exemplar_costs import summed_features
 from likewise.estimators.learner_options import is_precomputed
 from likewise.geometry import distance_matrix
-from likewise.geometry.paths import paths_between, paths_from
+from likewise.geometry.paths import check_steps, paths_between, paths_from
 from likewise.learners.base import STATUS_REMEDIES
-from likewise.learners.calibration import SizeLaw
+from likewise.learners.calibration import DIFFERENT, SizeLaw
 from likewise.validation import validate_int
 
 Floats = NDArray[np.float64]
@@ -31,6 +31,13 @@ FAR = 3.0
 FITS = 8
 # Such a fit is no accident where costs around it lead to as many clusters: in one of these windows.
 WINDOWS: tuple[tuple[float, ...], ...] = ((0.7,), (0.84, 1.19), (1.43,))
+# What `held_out_` says, in words.
+HELD_OUT = {
+    "sets": "sets held out of training",
+    "clusters": "clusters held out of training",
+    "rows": "rows of known clusters held out of training",
+    "nothing": "nothing: too little is shown to hold any of it out",
+}
 # Shown in a summary.
 MOST_WEIGHTS = 12
 
@@ -66,20 +73,28 @@ def learnt_distances(learner: Any, X: Any, Y: Any = None) -> Floats:
 
 def _distances(learner: Any, rows: Floats, others: Floats | None) -> Floats:
     """The same for sets that were checked."""
+    power = learner.paths_
     if is_precomputed(learner.features):
-        direct: Floats = summed_features(rows, learner.weights_, is_fit=True)
-        return direct if learner.paths_ is None else paths_between(direct, learner.paths_)[0]
+        direct: Floats = np.array(summed_features(rows, learner.weights_, is_fit=True))
+        # The diagonal of what was given is ignored, whatever it holds.
+        np.fill_diagonal(direct, 0.0)
+        if power is None:
+            return direct
+        check_steps(direct, power)
+        return paths_between(direct, power)[0]
     features = given.resolved(learner, len(rows if others is None else others))
 
     def matrix(first: Floats, second: Floats | None) -> Floats:
         return distance_matrix(features, first, learner.weights_, Y=second, n_jobs=learner.n_jobs)
 
-    if learner.paths_ is None:
+    if power is None:
         return matrix(rows, others)
-    lengths, unit = paths_between(matrix(rows if others is None else others, None), learner.paths_)
+    steps = matrix(rows if others is None else others, None)
+    check_steps(steps, power)
+    lengths, unit = paths_between(steps, power)
     if others is None:
         return lengths
-    return paths_from(matrix(rows, others), lengths, learner.paths_, unit)
+    return paths_from(matrix(rows, others), lengths, power, unit)
 
 
 def explained(learner: Any, X: Any, p: int, q: int) -> Explanation:
@@ -104,6 +119,13 @@ def explained(learner: Any, X: Any, p: int, q: int) -> Explanation:
 def grouped(learner: Any, table: Any, profile: Floats) -> Indices:
     """The labels of one new set, which was checked."""
     n = table.shape[0]
+    if n == 1:
+        return np.zeros(1, dtype=np.intp)
+    if issparse(table) and learner.paths_ is not None:
+        raise InputError(
+            "X is sparse, and path distances were learnt, which need all pairs: pass a dense "
+            "array, or learn with paths=None."
+        )
     distances = table if issparse(table) else _distances(learner, table, None)
     weights = learner.weights_ if issparse(table) else None
 
@@ -160,13 +182,15 @@ def _count(labels: Indices) -> int:
 
 def _warn_of_size(learner: Any, n: int) -> None:
     least, most = learner.n_rows_seen_
-    varied = most >= 1.5 * least
-    if varied or learner.size_exponent_ == 0.0 or least / FAR <= n <= most * FAR:
+    smallest, largest = learner.cluster_sizes_seen_
+    known = learner.size_exponent != "auto" or largest >= DIFFERENT * smallest
+    if known or learner.size_exponent_ == 0.0 or least / FAR <= n <= most * FAR:
         return
     warnings.warn(
         f"a set of {n} rows differs much from the training sets ({least} to {most} rows): the "
         f"opening cost was scaled by (rows per cluster) ** {learner.size_exponent_:g}, which could "
-        "not be learnt from sets of one size. Show sets of several sizes, or set size_exponent.",
+        "not be learnt from clusters of one size. Show sets whose clusters differ in size, or set "
+        "size_exponent.",
         LikewiseWarning,
         stacklevel=5,
     )
@@ -174,7 +198,7 @@ def _warn_of_size(learner: Any, n: int) -> None:
 
 def warn_of_status(learner: Any) -> None:
     """Say so where the training ended early."""
-    if learner.status_ in ("max_iter", "interrupted", "nonfinite"):
+    if learner.status_ in ("max_iter", "stalled", "interrupted", "nonfinite"):
         warnings.warn(
             f"{type(learner).__name__} stopped with status {learner.status_!r}: "
             f"{STATUS_REMEDIES[learner.status_]}.",
@@ -185,16 +209,17 @@ def warn_of_status(learner: Any) -> None:
 
 def summarised(learner: Any) -> str:
     """What was learnt, as text."""
-    lines = [f"{type(learner).__name__}: {learner.status_} ({STATUS_REMEDIES[learner.status_]})"]
+    meaning = STATUS_REMEDIES[learner.status_]
+    if learner.status_ == "converged" and not learner.n_iter_:
+        meaning = "the weights chosen need no training"
+    lines = [f"{type(learner).__name__}: {learner.status_} ({meaning})"]
     if learner.n_iter_:
-        lines.append(
-            f"  {learner.n_iter_} passes, objective {learner.objective_:.6g}, duality gap "
-            f"{learner.gap_:.2%}"
-        )
+        gap = f", duality gap {learner.gap_:.2%}" if np.isfinite(learner.gap_) else ""
+        lines.append(f"  {learner.n_iter_} passes, objective {learner.objective_:.6g}{gap}")
     lines.append(f"  chosen: {learner.chosen_}; opening cost {learner.opening_cost_:.4g}")
     table = learner.validation_
     if table:
-        lines.append("  agreement with held-out clusters (adjusted Rand index):")
+        lines.append(f"  agreement with {HELD_OUT[learner.held_out_]} (adjusted Rand index):")
         for name, score, error, chosen in zip(
             table["candidate"], table["agreement"], table["standard_error"], table["chosen"],
             strict=True,

@@ -24,7 +24,15 @@ from likewise.estimators.selection import (
     distances_of,
     untrained,
 )
-from likewise.estimators.training import COLLAPSED, TOTAL, Centres, Settings, train
+from likewise.estimators.training import (
+    COLLAPSED,
+    OPENING_UNIT,
+    TOTAL,
+    Centres,
+    Settings,
+    first_weights,
+    train,
+)
 from likewise.geometry.pairs import mean_features
 from likewise.learners.base import TrainingProgress, relative_gap
 from likewise.learners.calibration import ShownSet, SizeLaw, fit_law
@@ -34,7 +42,7 @@ Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
 Save = Callable[[dict[str, NDArray[Any]]], None]
 
-# A feature whose mean is below this share of the largest value that it takes part in is constant.
+# A feature with a smaller mean is constant, for all that floating-point numbers can tell.
 SMALLEST_MEAN = 1e-300
 # Below this share of what they started with, weights have all but collapsed.
 NEARLY_COLLAPSED = 0.01
@@ -104,6 +112,16 @@ class Lesson:
             parts = [part.scaled(factor, kept) for part in view.sets]
             scaled.append(View(parts, view.local_scale))
         return cls(scaled, [mean[kept] for mean in means], kept, settings, wishes, callbacks)
+
+    def means_of(self, candidate: Candidate) -> Floats:
+        """The means of the features as given; zero for those that were left out."""
+        means = np.zeros(len(self.kept))
+        means[self.kept] = self.means[candidate.view]
+        return means
+
+    def tells_apart(self) -> bool:
+        """Whether some set has two clusters, and rows that belong together."""
+        return any(1 < part.n_clusters < len(part.shown) for part in self.views[0].sets)
 
     def centre(self, candidate: Candidate) -> Floats:
         """The direction that a candidate takes or pulls to."""
@@ -195,6 +213,15 @@ def learn(lesson: Lesson, saved: Arrays | None, save: Save | None) -> Learned:
     """Choose, train and calibrate; ``saved`` is what ``save`` was given last."""
     saved = saved or {}
     candidates = lesson.wishes.candidates(len(lesson.views))
+    if not lesson.tells_apart():
+        warnings.warn(
+            "no training set has both rows that belong together and rows that do not, so nothing "
+            "says how much features count: all count the same, and only the opening cost is "
+            "learnt. Show sets of two clusters and more.",
+            LikewiseWarning,
+            stacklevel=3,
+        )
+        candidates = [Candidate("contrast", None, candidates[0].paths)]
     verdict, interrupted = lesson.choose(candidates, saved, save)
     candidate = candidates[0] if verdict is None else verdict.chosen
     centre = lesson.centre(candidate)
@@ -204,13 +231,17 @@ def learn(lesson: Lesson, saved: Arrays | None, save: Save | None) -> Learned:
         keep = None if save is None else lambda arrays: save({**arrays, **remembered})
         outcome = lesson.train(candidate, centre, saved, keep)
     trained = _trained(lesson, candidate, centre, outcome)
-    law, agreement = lesson.law(candidate, trained.weights, trained.profile)
+    status = "interrupted" if interrupted else trained.status
+    try:
+        law, agreement = lesson.law(candidate, trained.weights, trained.profile)
+    except KeyboardInterrupt:
+        law, agreement, status = trained.law, np.nan, "interrupted"
     given = np.zeros(len(lesson.kept))
     given[lesson.kept] = trained.weights / lesson.means[candidate.view]
     return Learned(
         weights=given, profile=trained.profile, law=law, candidate=candidate,
         local_scale=lesson.views[candidate.view].local_scale, verdict=verdict,
-        agreement=agreement, status="interrupted" if interrupted else trained.status,
+        agreement=agreement, status=status,
         n_iter=0 if outcome is None else outcome.n_iter,
         objective=np.nan if outcome is None else outcome.objective,
         lower_bound=np.nan if outcome is None else outcome.lower_bound,
@@ -220,11 +251,15 @@ def learn(lesson: Lesson, saved: Arrays | None, save: Save | None) -> Learned:
 
 @dataclass(frozen=True, eq=False)
 class _Trained:
-    """Weights of scaled features, those of opening features, and how the training ended."""
+    """Weights of scaled features, those of opening features, and how the training ended.
+
+    ``law`` is what the training makes of opening costs, before they are calibrated.
+    """
 
     weights: Floats
     profile: Floats
     status: str
+    law: SizeLaw
 
 
 def _trained(
@@ -238,27 +273,30 @@ def _trained(
     sets = lesson.views[candidate.view].sets
     profile = np.zeros(sets[0].openings.shape[1])
     weights, status = centre, "converged"
+    factor = OPENING_UNIT / TOTAL
     if outcome is None:
         weights = untrained(sets, centre, candidate.paths, lesson.settings)
     if outcome is not None:
         weights, openings, status = outcome.weights[:n], outcome.weights[n:], outcome.status
+        before = float(np.abs(first_weights(sets, lesson.settings, centre)).sum())
         total = float(np.abs(weights).sum())
-        if total < NEARLY_COLLAPSED * TOTAL:
+        if total < NEARLY_COLLAPSED * before:
             warnings.warn(
-                f"the weights have collapsed (their sum fell to {total:.2g} of {TOTAL:g}): the "
+                f"the weights have collapsed (their sum fell to {total:.2g} of {before:.2g}): the "
                 "examples do not separate under this strength. Lower strength, or leave "
                 "strength='auto' to have it chosen on held-out clusters.",
                 LikewiseWarning,
                 stacklevel=4,
             )
             status = "collapsed"
-        if total < COLLAPSED:
+        if total < COLLAPSED * before:
             weights = untrained(sets, centre, candidate.paths, lesson.settings)
         if openings[0] > 0.0:
             profile = openings[1:] / openings[0]
-    if lesson.settings.opening_cost is None:
-        weights = weights / np.abs(weights).sum()
-    return _Trained(weights, profile, status)
+            factor *= float(openings[0]) * before / (total or before)
+    if lesson.settings.opening_cost is not None:
+        return _Trained(weights, profile, status, SizeLaw(lesson.settings.opening_cost, 0.0))
+    return _Trained(weights / np.abs(weights).sum(), profile, status, SizeLaw(factor, 1.0))
 
 
 def _check_finite(means: Sequence[Floats], names: Sequence[str]) -> None:

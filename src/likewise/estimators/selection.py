@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 
 from likewise.arrays.random import stream
 from likewise.estimators.examples import TrainingSet
-from likewise.estimators.training import COLLAPSED, Centres, Settings, train
-from likewise.geometry.paths import paths_between
+from likewise.estimators.training import (
+    COLLAPSED,
+    Centres,
+    Settings,
+    total_for,
+    train,
+    typical_size,
+)
+from likewise.geometry.paths import check_steps, paths_between
 from likewise.learners.calibration import FACTORS, ShownSet, agreements, fit_law
 
 Floats = NDArray[np.float64]
@@ -90,7 +97,9 @@ class Verdict:
         n, _, n_factors = judged.shape
         if n == 0:
             unknown = np.full(len(candidates), np.nan)
-            return cls(list(candidates), unknown, unknown, candidates[0], "nothing", judged)
+            # Nothing speaks for training weights.
+            chosen = next((c for c in candidates if c.strength is None), candidates[0])
+            return cls(list(candidates), unknown, unknown, chosen, "nothing", judged)
         width = min(STRETCH, n_factors)
         padded = np.pad(judged, ((0, 0), (0, 0), (width // 2, width // 2)), mode="edge")
         curves = np.lib.stride_tricks.sliding_window_view(padded, width, axis=2).mean(axis=3)
@@ -98,8 +107,8 @@ class Verdict:
         scores, places = overall.max(axis=1), overall.argmax(axis=1)
         each = curves[:, np.arange(len(candidates)), places]
         errors = each.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(candidates))
-        chosen = int(np.flatnonzero(scores >= scores.max() - CLEARLY)[0])
-        return cls(list(candidates), scores, errors, candidates[chosen], held_out, judged)
+        first = int(np.flatnonzero(scores >= scores.max() - CLEARLY)[0])
+        return cls(list(candidates), scores, errors, candidates[first], held_out, judged)
 
     def table(self) -> dict[str, list[Any]]:
         """As columns of equal length."""
@@ -284,6 +293,7 @@ def distances_of(part: TrainingSet, weights: Floats, paths: float | None) -> Flo
     serve = part.pairs.costs(weights)
     if paths is None:
         return serve
+    check_steps(serve.T, paths)
     # A path from p to q runs backwards in what is stored by candidate.
     return paths_between(serve, paths)[0]
 
@@ -300,8 +310,7 @@ def untrained(
         return centre
     shown = [ShownSet(distances_of(part, centre, paths), part.shown) for part in parts]
     law, _ = fit_law(shown, 1.0, settings.n_jobs)
-    typical = float(np.mean([part.cluster_size for part in parts]))
-    return centre * (cost / law.cost(typical, 1.0))
+    return centre * (cost / law.cost(typical_size(parts), 1.0))
 
 
 def _agreements(
@@ -311,9 +320,12 @@ def _agreements(
     cost = settings.opening_cost
     factors, exponent = (COARSE, 1.0) if cost is None else (np.array([cost]), 0.0)
     total = float(np.abs(weights).sum())
-    if total < COLLAPSED:
+    if total < COLLAPSED * total_for(shown, settings):
         return np.full(len(factors), -1.0)
     if cost is None:
         weights = weights / total
+    if candidate.paths is not None and any(p.pairs.costs(weights).min() < 0.0 for p in shown):
+        # No paths along negative distances.
+        return np.full(len(factors), -1.0)
     sets = [ShownSet(distances_of(p, weights, candidate.paths), p.shown) for p in shown]
     return agreements(sets, factors, exponent, settings.n_jobs).mean(axis=0)

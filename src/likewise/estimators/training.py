@@ -26,7 +26,7 @@ from likewise.supervision import Example
 
 Floats = NDArray[np.float64]
 
-# The sum of scaled weights to begin with, and towards which "auto" pulls: with alpha = beta = 1,
+# The sum of scaled weights to begin with, and towards which "auto" pulls, for alpha = beta = 1:
 # sums of 3 to 5 did best on real images.
 TOTAL = 4.0
 # A centre of zero would nail a weight to zero.
@@ -38,7 +38,7 @@ LARGEST = 1000.0
 # Other exemplars that the final training tries where it has converged: each takes some dozen passes
 # and lowers the objective by up to two percent.
 SHAKES = 2
-# Scaled weights whose sum is below this have collapsed.
+# Scaled weights whose sum is below this share of what they started with have collapsed.
 COLLAPSED = 1e-6
 
 
@@ -107,6 +107,30 @@ class Centres:
         return found
 
 
+def total_for(sets: Sequence[TrainingSet], settings: Settings) -> float:
+    """The sum of scaled weights to begin with.
+
+    The objective is homogeneous in weights, margins and a fixed opening cost together: all are in
+    one unit, which is up to the user.
+    """
+    margin = max(settings.alpha, settings.beta) or 1.0
+    cost = abs(settings.opening_cost or 0.0)
+    return max(TOTAL * margin, cost / (OPENING_UNIT * typical_size(sets)))
+
+
+def typical_size(sets: Sequence[TrainingSet]) -> float:
+    """Rows per shown cluster."""
+    return float(np.mean([part.cluster_size for part in sets]))
+
+
+def first_weights(sets: Sequence[TrainingSet], settings: Settings, shares: Floats) -> Floats:
+    """Scaled weights to begin with: the nearest ones that the constraint allows."""
+    constraint = settings.constraint
+    if isinstance(constraint, Nonnegative):
+        constraint = None
+    return _allowed(total_for(sets, settings) * shares, constraint)
+
+
 def build_problem(
     sets: Sequence[TrainingSet],
     settings: Settings,
@@ -119,10 +143,13 @@ def build_problem(
     ``strength`` is per shown row; ``start`` are shares of the weights to begin with.
     """
     n = sets[0].pairs.n_features
-    weights = TOTAL * start
+    weights = first_weights(sets, settings, start)
+    total = float(np.abs(weights).sum()) or total_for(sets, settings)
     fixed = settings.opening_cost is not None
-    typical = float(np.mean([part.cluster_size for part in sets]))
-    unit = settings.opening_cost if settings.opening_cost is not None else OPENING_UNIT * typical
+    typical = typical_size(sets)
+    unit = OPENING_UNIT * typical * total / TOTAL
+    if settings.opening_cost is not None:
+        unit = settings.opening_cost
     examples = [
         Example(part.pairs, part.shown, _openings(part, unit, 1.0 if fixed else typical))
         for part in sets
@@ -137,15 +164,15 @@ def build_problem(
         lower[:n] = 0.0
     if isinstance(constraint, Nonnegative):
         constraint = None
-    upper[:n] = LARGEST * TOTAL
+    upper[:n] = LARGEST * total
     lower[:n] = np.maximum(lower[:n], -upper[:n])
     rows = sum(len(part.shown) for part in sets)
     return Problem(
         model=Model(ExemplarEnergy(), ExemplarLoss(settings.alpha, settings.beta)),
         examples=examples,
         terrain=Terrain(regulariser, strength * rows, n, lower, upper, constraint),
-        start=np.concatenate([_allowed(weights, constraint), [1.0], np.zeros(n_openings - 1)]),
-        scale=np.concatenate([np.full(n, TOTAL / n), np.ones(n_openings)]),
+        start=np.concatenate([weights, [1.0], np.zeros(n_openings - 1)]),
+        scale=np.concatenate([np.full(n, total / n), np.ones(n_openings)]),
     )
 
 
@@ -169,14 +196,14 @@ def _openings(part: TrainingSet, unit: float, typical: float) -> Floats:
     return np.hstack([constant, growth * part.openings])
 
 
-def regulariser_named(name: Any, centre: Floats) -> Any:
-    """The regulariser of a name; "auto" pulls towards the centre."""
+def regulariser_named(name: Any, centre: Floats, total: float) -> Any:
+    """The regulariser of a name; "auto" pulls towards the centre, weights that sum to a total."""
     if name == "l1":
         return L1()
     if name == "l2":
         return L2()
     if name == "auto":
-        return Towards(TOTAL * np.maximum(centre, LEAST_SHARE * centre.mean()))
+        return Towards(total * np.maximum(centre, LEAST_SHARE * centre.mean()))
     return name
 
 
@@ -196,9 +223,8 @@ def train(
     quick: bool = False,
 ) -> Outcome:
     """Learn weights; ``quick`` trains with cutting planes whatever the optimiser asked for."""
-    problem = build_problem(
-        sets, settings, regulariser_named(regulariser, centre), strength, centre
-    )
+    named = regulariser_named(regulariser, centre, total_for(sets, settings))
+    problem = build_problem(sets, settings, named, strength, centre)
     learner: Any = CuttingPlanes(
         settings.tol if tol is None else tol, shakes=0 if quick else SHAKES, seed=settings.seed
     )

@@ -19,8 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.arrays.jit import kernel
+from likewise.errors import InputError
 
-__all__ = ["PathLengths", "path_lengths", "paths_between", "paths_from", "paths_through"]
+__all__ = [
+    "PathLengths",
+    "check_steps",
+    "path_lengths",
+    "paths_between",
+    "paths_from",
+    "paths_through",
+]
 
 Array = NDArray[np.float64]
 
@@ -121,6 +129,19 @@ def _first_steps(steps, lengths, result):
             step = steps[i, k]
             for j in range(lengths.shape[1]):
                 result[i, j] = min(result[i, j], step + lengths[k, j])
+
+
+def check_steps(distances: Array, power: float) -> None:
+    """Refuse negative distances, whose powers are no lengths; the diagonal is ignored."""
+    below = distances < 0.0
+    np.fill_diagonal(below, False)
+    if below.any():
+        row, other = np.argwhere(below)[0]
+        raise InputError(
+            f"paths={power:g} needs distances >= 0, but that of row {row} from row {other} is "
+            f"{distances[row, other]:g} ({np.count_nonzero(below)} such in total). Shift the "
+            "distances, change the weights, or leave paths out."
+        )
 
 
 def path_lengths(distances: Array, power: float, *, overwrite: bool = False) -> PathLengths:

@@ -24,7 +24,7 @@ Indices = NDArray[np.intp]
 # What a status means, and what to do about it.
 STATUS_REMEDIES = {
     "converged": "the duality gap asked for is reached",
-    "max_iter": "max_iter passes were made; allow more, or a larger tol",
+    "max_iter": "max_iter passes were made; allow more, or a larger tol where there is a gap",
     "stalled": "no step improves the objective any more, with a larger gap than asked for",
     "interrupted": "interrupted; these are the best weights so far",
     "nonfinite": (
@@ -92,11 +92,14 @@ class TrainingProgress:
         return relative_gap(self.objective, self.lower_bound)
 
     def __str__(self) -> str:
-        return (
-            f"{self.seconds:8.2f} s  {self.stage:<10}  pass {self.iteration:4d}  "
-            f"objective {self.objective:.6g}  bound {self.lower_bound:.6g}  gap {self.gap:.3%}  "
-            f"at most {self.seconds_left:.0f} s left"
-        )
+        parts = [f"{self.seconds:8.2f} s", f"{self.stage:<10}", f"pass {self.iteration:4d}"]
+        if not np.isnan(self.objective):
+            parts.append(f"objective {self.objective:.6g}")
+        if np.isfinite(self.lower_bound):
+            parts += [f"bound {self.lower_bound:.6g}", f"gap {self.gap:.3%}"]
+        if not np.isnan(self.seconds_left):
+            parts.append(f"at most {self.seconds_left:.0f} s left")
+        return "  ".join(parts)
 
 
 class State(Protocol):

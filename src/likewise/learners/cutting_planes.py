@@ -273,7 +273,7 @@ def _balanced(problem: Problem, state: PlanesState, tol: float) -> PlanesState:
     """The next weights, what they promise, and the lower bound."""
     allowed = BALANCED * tol * abs(state.upper) / len(problem.examples)
     master = _master(problem, state)
-    proximity = state.proximity or master.first_proximity(state.mass)
+    proximity = state.proximity or master.first_proximity(state.mass, state.upper)
     for _ in range(MOST_CUTS):
         mass = state.mass.copy()
         weights = master.solve(state.centre, proximity, mass, allowed)

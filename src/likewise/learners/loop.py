@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.arrays.interruption import check_interrupt
 from likewise.learners.base import Problem, TrainingProgress, from_arrays, relative_gap, to_arrays
 from likewise.parallel.local import one_blas_thread
 
@@ -84,6 +85,7 @@ def run(
                 history = {name: saved[f"history.{name}"].tolist() for name in HISTORY}
                 before = history["seconds"][-1]
             while not state.status and len(history["seconds"]) < max_iter:
+                check_interrupt()
                 following = learner.step(problem, state, n_jobs)
                 if following.status == "nonfinite" or not _is_sound(following):
                     state = replace(state, status="nonfinite")

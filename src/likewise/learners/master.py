@@ -27,6 +27,8 @@ Indices = NDArray[np.intp]
 
 # Sweeps over all owners at most.
 SWEEPS = 400
+# The first pull at least, as a share of the objective per typical weight.
+LEAST_PULL = 1e-3
 # Where a parabola is touched, in shares of a weight.
 TANGENTS = np.geomspace(0.003, 1.0, 6)
 
@@ -128,10 +130,14 @@ class Master:
         total = np.bincount(which, mass)
         return None if np.any(total == 0.0) else mass / total[which]
 
-    def first_proximity(self, mass: Floats) -> float:
-        """A pull under which the first step changes the weights by about half of what they are."""
+    def first_proximity(self, mass: Floats, objective: float) -> float:
+        """A pull under which the first step changes the weights by about half of what they are.
+
+        Planes of two examples may cancel; then it is the objective that says what is much.
+        """
         slope = quadratic_part(self.terrain)[1] + mass @ self.slopes
-        return max(2.0 * float(self.scale @ np.abs(slope)) / float(self.scale.sum()), 1e-12)
+        typical = 2.0 * float(self.scale @ np.abs(slope))
+        return max(typical, LEAST_PULL * objective, 1e-12) / float(self.scale.sum())
 
 
 def quadratic_part(terrain: Terrain) -> tuple[float, Floats, Floats]:

@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+from likewise.arrays.interruption import check_interrupt
+
 __all__ = ["map_in_order", "one_blas_thread"]
 
 Task = TypeVar("Task")
@@ -93,6 +95,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _called(function: Callable[..., Result], task: tuple[Any, ...]) -> Result:
+    check_interrupt()
     with one_blas_thread():
         return function(*task)
 

@@ -190,7 +190,8 @@ _EXEMPLAR_LEARNER = Entry(
     params={
         "features": _FEATURES,
         "regulariser": Field(
-            ("str",), remedy="set regulariser='auto' before saving: what was learnt stays"
+            ("str", "L1", "L2", "Towards"),
+            remedy="set regulariser='auto' before saving: what was learnt stays",
         ),
         "strength": _NUMBER_OR_WORD,
         "alpha": _NUMBER,
@@ -202,7 +203,8 @@ _EXEMPLAR_LEARNER = Entry(
             remedy="give columns, or a list of NumPy arrays",
         ),
         "constraint": Field(
-            ("str",), remedy="set constraint='nonnegative' before saving: what was learnt stays"
+            ("str", "Nonnegative", "SumTo"),
+            remedy="set constraint='nonnegative' before saving: what was learnt stays",
         ),
         "optimiser": _TEXT,
         "step": Field(
@@ -224,6 +226,7 @@ _EXEMPLAR_LEARNER = Entry(
     fitted={
         "weights_": Field(("array",), dtypes="f", shape=("F",)),
         "feature_names_": Field(("list",), items=_TEXT, shape=("F",)),
+        "feature_means_": Field(("array",), dtypes="f", shape=("F",)),
         "opening_cost_": _NUMBER,
         "opening_factor_": _NUMBER,
         "opening_weights_": Field(("array",), dtypes="f", shape=("g",)),
@@ -234,10 +237,12 @@ _EXEMPLAR_LEARNER = Entry(
         "size_exponent_": _NUMBER,
         "n_rows_seen_": Field(("list",), items=_COUNT),
         "n_clusters_seen_": _NUMBER,
+        "cluster_sizes_seen_": Field(("list",), items=_NUMBER),
         "objective_": _FLOAT,
         "lower_bound_": _FLOAT,
         "gap_": _FLOAT,
         "validation_": _RECORDS,
+        "held_out_": _TEXT,
         "chosen_": _TEXT,
         "agreement_": _FLOAT,
         "history_": _RECORDS,
@@ -248,8 +253,15 @@ _EXEMPLAR_LEARNER = Entry(
     },
 )
 
+_REGULARISERS: Final = "likewise.learners.regularisers"
+
 TABLE: Final[dict[str, Entry]] = {
     "Compare": _COMPARE,
     "ExemplarClusterer": _EXEMPLAR_CLUSTERER,
     "ExemplarLearner": _EXEMPLAR_LEARNER,
+    "L1": Entry(_REGULARISERS, {}),
+    "L2": Entry(_REGULARISERS, {}),
+    "Towards": Entry(_REGULARISERS, {"center": Field(("array",), dtypes="f")}),
+    "Nonnegative": Entry(_REGULARISERS, {}),
+    "SumTo": Entry(_REGULARISERS, {"total": _NUMBER}),
 }
