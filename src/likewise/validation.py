@@ -269,6 +269,8 @@ def _numbers(estimator: Any, X: Any, reset: bool, **checks: Any) -> Array:
         )
     except ValueError as error:
         reason = why_no_table(table)
+        if reason is None and "minimum of" in str(error):
+            raise InputError(f"{error} Pass a table with more of them.") from error
         if reason is None:
             raise
         raise InputError(f"{reason} ({error})") from error

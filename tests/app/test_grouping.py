@@ -317,7 +317,7 @@ class TestInspect:
         lw.save(learner, tmp_path / "m.likewise")
         printed = run("inspect", tmp_path / "m.likewise").stdout
         assert "6 others" in printed
-        assert "25 of 30 features count" in printed
+        assert "features make up 99 %" in printed
 
     def test_the_report_has_no_terminal(self, folder: Path):
         report = inspection.run_inspect(Path("learnt.likewise"))

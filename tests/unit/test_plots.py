@@ -337,16 +337,24 @@ def learnt():
 
 
 class TestWeightsDisplay:
-    def test_bars_are_the_weights(self, learnt):
-        learner, _, _ = learnt
+    def test_bars_are_the_shares_in_the_training_sets(self, learnt):
+        learner, shown, _ = learnt
         display = WeightsDisplay.from_estimator(learner)
         names = [text.get_text() for text in display.ax_.get_yticklabels()]
         widths = [bar.get_width() for bar in display.bars_]
-        order = np.argsort(-learner.weights_)
+        shares = shares_of(learner, shown.sets)
+        order = np.argsort(-shares)
         assert names[:2] == [learner.feature_names_[f] for f in order[:2]]
-        np.testing.assert_allclose(widths[:2], learner.weights_[order[:2]])
-        assert sum(widths) == pytest.approx(learner.weights_.sum())
-        assert display.ax_.get_title(loc="left").endswith("of 5 features count")
+        np.testing.assert_allclose(widths[:2], shares[order[:2]])
+        assert sum(widths) == pytest.approx(1.0)
+        assert display.ax_.get_title(loc="left").endswith(
+            "of 5 features make up 99 % of the learnt distance"
+        )
+
+    def test_weights_as_they_are(self):
+        display = WeightsDisplay(["a", "b", "c"], np.array([0.5, 0.0, 2.0])).plot()
+        assert display.ax_.get_xlabel() == "weight"
+        assert display.ax_.get_title(loc="left") == "2 of 3 features count"
 
     def test_shares_are_those_of_a_typical_distance(self, learnt):
         learner, shown, _ = learnt

@@ -36,6 +36,7 @@ SHOWN_CLUSTERS, NEW_CLUSTERS = (4, 5, 6, 7), (3, 5, 8)
 # The columns that tell clusters apart come first.
 INFORMATIVE = 4
 HALVES = ((0, 1, 2, 3, 4), (5, 6, 7, 8, 9))
+HALVES_IN_WORDS = ("0 to 4", "5 to 9")
 # What the picture of the first chapter shows, and how it calls it: plain distances, the best that
 # one could do without learning, and the learner.
 DRAWN = {
@@ -155,7 +156,12 @@ def tell_digits(
     peers = [peer for peer in methods.PEERS if peer[2] is not methods.k_means_standardised]
     learners, answers, results = _compared(lessons, peers, on_progress, on_stage)
     on_stage("drawing")
-    _draw_digits(picture, digits, lessons[0], answers, results)
+    # The direction in which weights were trained, the first one at a tie.
+    drawn = int(np.argmax([learner.n_iter_ > 0 for learner in learners]))
+    _draw_digits(
+        picture, digits, lessons[drawn], answers, results,
+        drawn=drawn, chosen=learners[drawn].chosen_,
+    )  # fmt: skip
     sizes = [len(lesson.shown[0]) for lesson in lessons]
     return Chapter(
         title="Digits it has never seen",
@@ -235,6 +241,9 @@ def _draw_digits(
     lesson: Lesson,
     answers: dict[str, list[Answer]],
     results: list[MethodResult],
+    *,
+    drawn: int,
+    chosen: str,
 ) -> None:
     scores = {line.method: line for line in results}
 
@@ -244,20 +253,24 @@ def _draw_digits(
 
     def found(title: str, name: str) -> story.ImageBlock:
         line = scores[name]
-        text = f"{line.clusters[0]} clusters found, 5 are true; ARI {line.adjusted_rand[0]:.2f}"
-        labels = answers[name][0].labels[0]
+        text = (
+            f"{line.clusters[drawn]} clusters found, 5 are true; ARI "
+            f"{line.adjusted_rand[drawn]:.2f}"
+        )
+        labels = answers[name][drawn].labels[0]
         return block(title, text, lesson.new[0], lesson.new_labels[0], labels)
 
     X, y = lesson.shown[0], lesson.shown_labels[0]
     figure = story.draw_images(
-        "Shown how the digits 0 to 4 are grouped, it groups 5 to 9, which it has never seen",
+        f"Shown how the digits {HALVES_IN_WORDS[drawn]} are grouped, it groups "
+        f"{HALVES_IN_WORDS[1 - drawn]}, which it has never seen",
         [
             block("shown: five digits, grouped", f"{len(X)} images", X, y, y),
             found("five new digits, plain distance", methods.PLAIN[0]),
             found("the same, after learning", methods.LEARNER),
         ],
         "A line is a cluster, with its size. Framed: images of another digit than most of their "
-        "cluster.",
+        f"cluster. After learning: {chosen}, chosen on what was shown.",
     )
     write_figure(path, figure)
 

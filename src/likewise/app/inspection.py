@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import likewise.persistence.format as model_files
-from likewise.app.learning import LearntWeight
+from likewise.app.learning import LearntWeight, shares
 from likewise.app.reports import plain
 from likewise.estimators.exemplar_learner import ExemplarLearner
 
@@ -45,6 +45,7 @@ class LearnerReport:
     fitted: bool
     columns: list[str] | int | None
     weights: list[LearntWeight] | None
+    held_out: str | None
     opening_cost: float | None
     size_exponent: float | None
     rows_seen: list[int] | None
@@ -90,7 +91,7 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport:
         "file_format": manifest["format"],
     }
     if isinstance(model, ExemplarLearner):
-        return _learner_report(fitted, common)
+        return _learner_report(model, common)
     labels = fitted.get("labels_")
     return ModelReport(
         **common,
@@ -103,18 +104,14 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport:
     )
 
 
-def _learner_report(fitted: dict[str, Any], common: dict[str, Any]) -> LearnerReport:
+def _learner_report(model: ExemplarLearner, common: dict[str, Any]) -> LearnerReport:
+    fitted = vars(model)
     is_fitted = "weights_" in fitted
-    weights = None
-    if is_fitted:
-        weights = [
-            LearntWeight(str(name), float(weight))
-            for name, weight in zip(fitted["feature_names_"], fitted["weights_"], strict=True)
-        ]
     return LearnerReport(
         **common,
         fitted=is_fitted,
-        weights=weights,
+        weights=shares(model) if is_fitted else None,
+        held_out=plain(fitted.get("held_out_")),
         size_exponent=plain(fitted.get("size_exponent_")),
         rows_seen=plain(fitted.get("n_rows_seen_")),
         clusters_seen=plain(fitted.get("n_clusters_seen_")),

@@ -24,7 +24,7 @@ from likewise.app.layout import (
     table,
 )
 from likewise.app.learning import LearnReport, LearntWeight
-from likewise.learners.base import STATUS_REMEDIES
+from likewise.learners.base import HELD_OUT, STATUS_REMEDIES
 from likewise.plots.canvas import readable
 from likewise.plots.weights import describe_weights
 
@@ -53,7 +53,7 @@ def print_learnt(report: LearnReport, console: Console) -> None:
             }
         )
     )
-    _print_candidates(report.validation, console)
+    _print_candidates(report.validation, report.held_out, console)
     console.print(_weights(report.weights, console))
     printed_files(console, {"model": report.out, "picture": report.plot})
     if report.checkpoint is not None:
@@ -104,11 +104,13 @@ def print_learner(report: LearnerReport, console: Console) -> None:
         }
     console.print(facts(lines))
     if report.validation:
-        _print_candidates(report.validation, console)
+        _print_candidates(report.validation, report.held_out, console)
     if report.weights:
         console.print(_weights(report.weights, console))
         if len(report.weights) > 1:
-            console.print(Text("Weights are in the units of their features."), soft_wrap=True)
+            console.print(
+                Text("Weights are in the units of their features, shares are not."), soft_wrap=True
+            )
     parameters = table("parameter", "value", title="Parameters", right=False)
     for name, value in report.parameters.items():
         compared = isinstance(value, list) and all(isinstance(item, str) for item in value)
@@ -146,7 +148,9 @@ def _training(report: LearnReport | LearnerReport) -> dict[str, str]:
     }
 
 
-def _print_candidates(validation: dict[str, list[Any]], console: Console) -> None:
+def _print_candidates(
+    validation: dict[str, list[Any]], held_out: str | None, console: Console
+) -> None:
     """The candidates that agreed best, the chosen one, and the plain distance."""
     if not validation:
         return
@@ -158,10 +162,14 @@ def _print_candidates(validation: dict[str, list[Any]], console: Console) -> Non
     listed = [
         k for place, k in enumerate(order) if place < CANDIDATES or chosen[k] or names[k] == PLAIN
     ]
-    made = table(
-        "candidate", "agreement", "standard error", "",
-        title="Agreement with clusters held out of training (adjusted Rand index)",
-    )  # fmt: skip
+    made = Table.grid(padding=(0, 2), expand=False)
+    made.title = f"Agreement with {HELD_OUT.get(str(held_out), '')} (adjusted Rand index)"
+    made.title_justify, made.title_style = "left", "italic"
+    # Names may be folded; figures never are.
+    made.add_column(overflow="fold")
+    for _ in range(3):
+        made.add_column(justify="right", no_wrap=True)
+    made.add_row("candidate", "agreement", "std. error", "", style="bold")
     for k in listed:
         made.add_row(
             names[k],
@@ -183,25 +191,23 @@ def _print_candidates(validation: dict[str, list[Any]], console: Console) -> Non
 
 def _weights(weights: Sequence[LearntWeight], console: Console) -> Table:
     """Weights as bars, the largest first; those that are left over as one line."""
-    values = np.array([w.weight if w.share is None else w.share for w in weights])
-    are_shares = all(w.share is not None for w in weights)
+    values = np.array([w.share for w in weights])
     order = np.argsort(-np.abs(values), kind="stable")
     order = order[values[order] != 0]
     listed = order if len(order) <= BARS else order[: BARS - 1]
-    names = ("feature", "weight", "share") if are_shares else ("feature", "weight")
-    made = table(*names, title=f"Weights: {describe_weights(values, are_shares)}")
+    made = table(
+        "feature", "weight", "share", title=f"Weights: {describe_weights(values, are_shares=True)}"
+    )
     made.add_column("")
     largest = float(np.abs(values).max(initial=0.0))
     for f in listed:
         cells = [Text(weights[f].feature), Text(f"{weights[f].weight:.4g}")]
-        if are_shares:
-            cells.append(Text(f"{100 * values[f]:.1f} %"))
+        cells.append(Text(f"{100 * values[f]:.1f} %"))
         made.add_row(*cells, Text(bar(float(values[f]), largest, console)))
     left = order[len(listed) :]
     if len(left):
         rest = [Text(f"{counted(len(left), 'other')}"), Text("")]
-        if are_shares:
-            rest.append(Text(f"{100 * values[left].sum():.1f} %"))
+        rest.append(Text(f"{100 * values[left].sum():.1f} %"))
         made.add_row(*rest, Text(""), style="dim")
     return made
 

@@ -72,7 +72,7 @@ class LearntWeight:
 
     feature: str
     weight: float
-    share: float | None = None
+    share: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +93,7 @@ class LearnReport:
     opening_cost_is_learnt: bool
     agreement: float
     weights: list[LearntWeight]
+    held_out: str
     validation: dict[str, list[Any]]
     interrupted: bool
     seconds: float
@@ -147,11 +148,11 @@ def run_learn(
     return _report(request, learner, sets, (interruption.noticed, seconds, caught))
 
 
-def shares(learner: Any, sets: Sequence[LabelledSet]) -> list[LearntWeight]:
+def shares(learner: Any) -> list[LearntWeight]:
     """The weights, each with its share of a typical learnt distance."""
     from likewise.plots.weights import shares_of
 
-    found = shares_of(learner, [part.table.rows() for part in sets])
+    found = shares_of(learner)
     return [
         LearntWeight(str(name), float(weight), float(share))
         for name, weight, share in zip(learner.feature_names_, learner.weights_, found, strict=True)
@@ -234,8 +235,9 @@ def _report(
         opening_cost=float(learner.opening_cost_),
         opening_cost_is_learnt=request.opening_cost == "learn",
         agreement=float(learner.agreement_),
-        weights=shares(learner, sets),
+        weights=shares(learner),
         validation=dict(learner.validation_),
+        held_out=learner.held_out_,
         interrupted=interrupted or learner.status_ == "interrupted",
         seconds=seconds,
         warnings=[*_doubts(request.label, shown), *said(caught)],

@@ -157,7 +157,8 @@ Compare = Annotated[
     typer.Option(
         metavar="NAME:DISTANCE:COLUMNS",
         help="Learn the weight of this comparison, such as colour:chi2:red,h*. May be given "
-        "several times; NAME and COLUMNS may be left out. Without it, every column gets a weight.",
+        "several times. Without a name write :chi2:red,h*, without columns colour:chi2, without "
+        "both chi2. Without the option, every column gets a weight.",
     ),
 ]
 

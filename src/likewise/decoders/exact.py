@@ -18,6 +18,8 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.arrays.blocks import memory_budget
+from likewise.arrays.interruption import deferred_interrupts
 from likewise.errors import LikewiseError
 
 Floats = NDArray[np.float64]
@@ -190,6 +193,30 @@ def _apart(problem: ReducedProblem) -> list[Any]:
     return [LinearConstraint(packs, -np.inf, 0.0)]
 
 
+@contextmanager
+def _solver_process() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that solves what it reads; it is gone when this is left, by Ctrl-C as well."""
+    child = None
+    try:
+        # From its first moment on, there is somebody who ends it.
+        with deferred_interrupts():
+            child = subprocess.Popen(
+                # -P: nothing in the working directory may stand in for a module.
+                [sys.executable, "-P", "-m", "likewise.decoders.exact"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C reaches this process only
+            )
+        yield child
+    finally:
+        if child is not None:
+            if child.poll() is None:
+                child.kill()
+            with child:  # closes its pipes, and waits for its end
+                pass
+
+
 def _run_in_child(problem: ReducedProblem, time_limit: float) -> ReducedSolution:
     package = {
         "opening": problem.opening,
@@ -205,24 +232,13 @@ def _run_in_child(problem: ReducedProblem, time_limit: float) -> ReducedSolution
             package[name] = getattr(problem, name)
     buffer = io.BytesIO()
     np.savez(buffer, **package)  # type: ignore[arg-type]
-    with subprocess.Popen(
-        # -P: nothing in the working directory may stand in for a module.
-        [sys.executable, "-P", "-m", "likewise.decoders.exact"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C reaches this process only, which then ends the child
-    ) as child:
+    with _solver_process() as child:
         try:
             grace = min(1.0, 0.1 * time_limit)
             patience = time_limit + grace if np.isfinite(time_limit) else None
             answer, complaint = child.communicate(buffer.getvalue(), timeout=patience)
         except subprocess.TimeoutExpired:
             return ReducedSolution(None, -np.inf, "time_limit")
-        finally:
-            if child.poll() is None:
-                child.kill()
-                child.wait()
     if child.returncode == OUT_OF_MEMORY or child.returncode < 0:
         # Its allocation was refused, which HiGHS may not survive, or the system killed it.
         return ReducedSolution(None, -np.inf, "memory_limit")

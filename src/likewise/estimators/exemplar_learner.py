@@ -118,8 +118,9 @@ class ExemplarLearner(BaseEstimator):
         "candidate", "agreement" (adjusted Rand index with what was held out), "standard_error" and
         "chosen"; empty where nothing was to be chosen.
     held_out_ : str
-        What candidates were judged on: "sets", "clusters", "rows" (of known clusters, where there
-        are too few clusters) or "nothing".
+        What candidates were judged on: "sets"; where there is one, "clusters" (all of the set, half
+        of its clusters new to them), with fewer than four clusters "rows" (of known clusters); or
+        "nothing".
     history_ : dict of lists
         "objective", "lower_bound", "gap" and "seconds" of every pass.
     status_ : str

@@ -18,7 +18,7 @@ from likewise.estimators.exemplar_costs import summed_features
 from likewise.estimators.learner_options import is_precomputed
 from likewise.geometry import distance_matrix
 from likewise.geometry.paths import check_steps, paths_between, paths_from
-from likewise.learners.base import STATUS_REMEDIES
+from likewise.learners.base import HELD_OUT, STATUS_REMEDIES
 from likewise.learners.calibration import DIFFERENT, SizeLaw
 from likewise.validation import validate_int
 
@@ -27,17 +27,13 @@ Indices = NDArray[np.intp]
 
 # Sets beyond this many times the sizes seen are far away from them.
 FAR = 3.0
+# A quick search whose answer is not proven to be this close to the best one is followed by a
+# thorough one.
+LOOSE = 1e-3
 # Opening costs are looked for that fit the clusters they lead to, this many times at most.
 FITS = 8
 # Such a fit is no accident where costs around it lead to as many clusters: in one of these windows.
 WINDOWS: tuple[tuple[float, ...], ...] = ((0.7,), (0.84, 1.19), (1.43,))
-# What `held_out_` says, in words.
-HELD_OUT = {
-    "sets": "sets held out of training",
-    "clusters": "clusters held out of training",
-    "rows": "rows of known clusters held out of training",
-    "nothing": "nothing: too little is shown to hold any of it out",
-}
 # Shown in a summary.
 MOST_WEIGHTS = 12
 
@@ -133,7 +129,9 @@ def grouped(learner: Any, table: Any, profile: Floats) -> Indices:
         clusterer = ExemplarClusterer(
             "precomputed", weights, cost * profile, solver="fast", random_state=0
         )
-        labels: Indices = clusterer.cluster([distances])[0]
+        if clusterer.fit(distances).gap_ > LOOSE:
+            clusterer.set_params(solver="auto").fit(distances)
+        labels: Indices = clusterer.labels_
         return labels
 
     _warn_of_size(learner, n)

@@ -48,6 +48,8 @@ QUICK_TRAIN = {
 }
 QUICK_TESTS = ((30, 4), (150, 4), (100, 8))
 KEPT = 0.95
+# What this library holds itself to, by share of noise.
+BARS = {0.5: 0.95, 0.9: 0.93}
 
 
 def cells(plan: Plan) -> list[Cell]:
@@ -135,8 +137,8 @@ def _claim(own: list[dict[str, Any]], share: float, sizes: list[tuple[int, int]]
         f"what was learnt holds for sets of other sizes: share {share}",
         f"least mean F {least:.3f}, for {rows} rows in {clusters} clusters; there, known columns "
         f"give {known[rows, clusters]:.3f}",
-        all(ours[size] >= KEPT * min(known[size], 1.0) for size in sizes),
-        f"at every size at least {KEPT} times the F of known columns",
+        all(ours[size] >= max(KEPT * known[size], BARS[share]) for size in sizes),
+        f"at every size at least {BARS[share]}, and {KEPT} times the F of known columns",
     )
 
 

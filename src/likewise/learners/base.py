@@ -33,6 +33,14 @@ STATUS_REMEDIES = {
     "collapsed": "all weights shrank to zero; lower strength, or constrain the sum of the weights",
 }
 
+# What candidates were judged on, in words.
+HELD_OUT = {
+    "sets": "sets held out of training",
+    "clusters": "the set, half of its clusters held out of training",
+    "rows": "held-out rows of known clusters",
+    "nothing": "nothing: too little is shown to hold any of it out",
+}
+
 
 @dataclass(frozen=True)
 class Model:

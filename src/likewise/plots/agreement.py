@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.errors import InputError
+from likewise.learners.base import HELD_OUT
 from likewise.plots.canvas import INK, PALETTE, axes_to_draw_on, figure_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ PLAIN = "plain distance"
 
 
 class AgreementDisplay:
-    """Agreement with held-out clusters of all candidates, with standard errors.
+    """Agreement of all candidates with what was held out of training, with standard errors.
 
     Make one with :meth:`from_estimator`.
 
@@ -28,6 +29,8 @@ class AgreementDisplay:
     ----------
     table : mapping of str to list
         "candidate", "agreement", "standard_error" and "chosen".
+    held_out : str, default="clusters"
+        What was: "sets", "clusters", "rows" or "nothing".
 
     Attributes
     ----------
@@ -45,8 +48,9 @@ class AgreementDisplay:
     ['learnt', 'plain distance']
     """
 
-    def __init__(self, table: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, table: Mapping[str, Sequence[Any]], held_out: str = "clusters") -> None:
         self.table = table
+        self.held_out = held_out
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> AgreementDisplay:
@@ -55,7 +59,7 @@ class AgreementDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            One with ``validation_``, such as ``ExemplarLearner``.
+            One with ``validation_`` and ``held_out_``, such as ``ExemplarLearner``.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes new ones.
 
@@ -71,7 +75,7 @@ class AgreementDisplay:
                 "validation_ is empty: nothing was to be chosen. Leave strength='auto' to have "
                 "candidates compared."
             )
-        return cls(estimator.validation_).plot(ax)
+        return cls(estimator.validation_, estimator.held_out_).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> AgreementDisplay:
         """Draw on `ax`, or on new axes.
@@ -108,7 +112,7 @@ class AgreementDisplay:
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_xlabel("adjusted Rand index, with standard error")
         self.ax_.set_title(
-            "candidates on clusters held out of training; chosen: the diamond",
+            f"candidates on {HELD_OUT[self.held_out]}; chosen: the diamond",
             loc="left",
             fontsize="medium",
             color=INK,

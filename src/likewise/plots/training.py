@@ -212,7 +212,7 @@ class TrainingDisplay:
         passes = np.arange(1.0, len(self.objective) + 1.0)
         self.objective_line_, self.bound_line_, self.gap_ = _draw_curves(
             self.ax_, passes, self.objective, self.lower_bound,
-            ("objective of the best weights", "lower bound for all weights"),
+            ("objective of the best weights", "lower bound, with the exemplars of the pass"),
         )  # fmt: skip
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax_.set_xlabel("pass over the training sets")

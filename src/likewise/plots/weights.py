@@ -56,7 +56,7 @@ class WeightsDisplay:
     >>> from likewise.datasets import make_partitioned_sets
     >>> made = make_partitioned_sets(n_sets=3, n_rows=40, n_columns=4, random_state=0)
     >>> learner = lw.ExemplarLearner(strength=0.1).fit(made.sets, made.labels)
-    >>> display = lw.plots.WeightsDisplay.from_estimator(learner, made.sets)
+    >>> display = lw.plots.WeightsDisplay.from_estimator(learner)
     >>> display.ax_.get_xlabel()
     'share of a typical learnt distance'
     """
@@ -89,11 +89,12 @@ class WeightsDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            One with ``weights_`` and ``feature_names_``, such as ``ExemplarLearner``.
+            One with ``weights_``, ``feature_names_`` and ``feature_means_``, such as
+            ``ExemplarLearner``. Weights themselves are in the units of their features and cannot be
+            compared where these differ; what is drawn is the share of every feature in a typical
+            learnt distance.
         X : sets as for ``cluster``, default=None
-            With sets, every weight is multiplied by the mean of its feature over pairs of rows: the
-            share of the feature in a typical distance. Weights themselves are in the units of
-            their features, and cannot be compared where these differ.
+            A typical distance between rows of these; None takes the training sets.
         groups : array-like of shape (n,), default=None
             For one table: which set a row belongs to.
         most : int, default=20
@@ -108,9 +109,8 @@ class WeightsDisplay:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(estimator, ["weights_", "feature_names_"])
-        names, weights = list(estimator.feature_names_), np.asarray(estimator.weights_)
-        values = weights if X is None else shares_of(estimator, X, groups)
-        return cls(names, values, are_shares=X is not None).plot(ax, most=most)
+        shares = shares_of(estimator, X, groups)
+        return cls(list(estimator.feature_names_), shares, are_shares=True).plot(ax, most=most)
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> WeightsDisplay:
         """Draw on `ax`, or on new axes.
@@ -146,14 +146,22 @@ class WeightsDisplay:
         return self
 
 
-def shares_of(estimator: Any, X: Any, groups: Any = None) -> NDArray[np.float64]:
+def shares_of(estimator: Any, X: Any = None, groups: Any = None) -> NDArray[np.float64]:
     """Share of every feature in a typical learnt distance between rows of a set, adding up to 1.
 
-    Every weight times the mean of its feature over pairs of rows, sets counting the same.
+    Every weight times the mean of its feature over pairs of rows, sets counting the same; without
+    sets, over those of the training sets.
     """
     weights = np.asarray(estimator.weights_, dtype=np.float64)
-    if len(weights) == 1:
-        return np.ones(1)
+    means = np.abs(estimator.feature_means_) if X is None else _means_of(estimator, X, groups)
+    summands = weights * means
+    total = float(np.abs(summands).sum())
+    shares: NDArray[np.float64] = summands / total if total > 0 else summands
+    return shares
+
+
+def _means_of(estimator: Any, X: Any, groups: Any) -> NDArray[np.float64]:
+    """Mean of every feature over pairs of rows of sets."""
     precomputed = isinstance(estimator.features, str) and estimator.features == "precomputed"
     sets, _ = as_sets(X, groups, square=precomputed)
     # A set of one row has no pairs.
@@ -164,10 +172,8 @@ def shares_of(estimator: Any, X: Any, groups: Any = None) -> NDArray[np.float64]
         np.abs(pairs_of_stack(table).means()) if precomputed else _means_of_rows(estimator, table)
         for table in tables
     ]
-    summands = weights * np.mean(means, axis=0)
-    total = float(np.abs(summands).sum())
-    shares: NDArray[np.float64] = summands / total if total > 0 else summands
-    return shares
+    overall: NDArray[np.float64] = np.mean(means, axis=0)
+    return overall
 
 
 def _means_of_rows(estimator: Any, table: NDArray[np.float64]) -> NDArray[np.float64]:
