@@ -12,9 +12,11 @@ import likewise
 from likewise import errors
 
 PUBLIC = [
+    "ChangePointDetector",
     "Compare",
     "ExemplarClusterer",
     "ExemplarLearner",
+    "RegionLabels",
     "__version__",
     "errors",
     "load",
@@ -36,6 +38,11 @@ NOTHING = inspect.Parameter.empty
 
 # Name -> parameters before and after the star, with their defaults.
 SIGNATURES = {
+    "ChangePointDetector": (
+        {"metric": None, "penalty": 1.0, "n_segments": None},
+        {"kernel": None, "min_size": 1},
+    ),
+    "RegionLabels": ({"regions": NOTHING}, {}),
     "Compare": (
         {"name": NOTHING, "distance": NOTHING, "columns": None},
         {"local_scale": None},

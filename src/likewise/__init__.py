@@ -12,9 +12,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "ChangePointDetector": "likewise.estimators.change_points",
     "Compare": "likewise.geometry.features",
     "ExemplarClusterer": "likewise.estimators.exemplar",
     "ExemplarLearner": "likewise.estimators.exemplar_learner",
+    "RegionLabels": "likewise.supervision",
     "errors": "likewise.errors",
     "load": "likewise.persistence.format",
     "metrics": "likewise.metrics",
@@ -23,9 +25,11 @@ _HOME = {
 }
 
 __all__ = [
+    "ChangePointDetector",
     "Compare",
     "ExemplarClusterer",
     "ExemplarLearner",
+    "RegionLabels",
     "__version__",
     "errors",
     "load",

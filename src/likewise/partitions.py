@@ -63,6 +63,18 @@ class Partition:
         label_of[by_weight] = np.arange(len(by_weight))
         return cls(label_of[position], representatives[by_weight])
 
+    @classmethod
+    def from_change_points(cls, change_points: ArrayLike, n_items: int) -> Partition:
+        """Contiguous segments; a change point is the first item of a segment after the first."""
+        marks = np.zeros(n_items, dtype=np.intp)
+        marks[np.asarray(change_points, dtype=np.intp)] = 1
+        return cls(np.cumsum(marks))
+
+    @property
+    def change_points(self) -> Indices:
+        """Items whose label is not that of the item before."""
+        return np.flatnonzero(np.diff(self.labels)) + 1
+
     @property
     def n_items(self) -> int:
         """Number of items."""

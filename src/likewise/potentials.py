@@ -185,6 +185,97 @@ class AugmentedCosts:
         return float(paid + self.opening @ point.openness) + first + self.constant
 
 
+@dataclass(frozen=True, eq=False)
+class TraceScores:
+    """What a partition into segments costs: scatter, and a penalty per segment.
+
+    Energy of lajugie2014, eqs. (3) and (5), for rows x in the factor space of the metric:
+
+        sum over segments of sum |x - mean of the segment|^2 + penalty * number of segments
+
+    T x T is never formed.
+
+    Parameters
+    ----------
+    rows : array (T, r)
+        Centred, metric applied.
+    penalty : float
+        What every segment costs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.partitions import Partition
+    >>> from likewise.potentials import TraceScores
+    >>> scores = TraceScores(np.array([[-1.0], [-1.0], [2.0]]), 0.5)
+    >>> scores.energy_of(Partition.from_labels([0, 0, 1]))
+    1.0
+    """
+
+    rows: Floats
+    penalty: float
+
+    @property
+    def n_items(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    def energy_of(self, partition: Partition) -> float:
+        """Energy of a partition."""
+        return self.scatter_of(partition) + self.penalty * partition.n_clusters
+
+    def scatter_of(self, partition: Partition) -> float:
+        """Its scatter alone."""
+        means = np.zeros((partition.n_clusters, self.rows.shape[1]))
+        np.add.at(means, partition.labels, self.rows)
+        means /= partition.sizes[:, None]
+        return float(np.square(self.rows - means[partition.labels]).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class GramScores:
+    """The same for a matrix of similarities in the place of rows, any symmetric one.
+
+    The scatter of a cluster is the sum of the diagonal minus the mean of its block times its size.
+
+    Parameters
+    ----------
+    gram : array (T, T)
+        Symmetric.
+    penalty : float
+        What every segment costs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.partitions import Partition
+    >>> from likewise.potentials import GramScores
+    >>> x = np.array([-1.0, -1.0, 2.0])
+    >>> GramScores(np.outer(x, x), 0.5).energy_of(Partition.from_labels([0, 0, 1]))
+    1.0
+    """
+
+    gram: Floats
+    penalty: float
+
+    @property
+    def n_items(self) -> int:
+        """Number of rows."""
+        return len(self.gram)
+
+    def energy_of(self, partition: Partition) -> float:
+        """Energy of a partition."""
+        return self.scatter_of(partition) + self.penalty * partition.n_clusters
+
+    def scatter_of(self, partition: Partition) -> float:
+        """Its scatter alone."""
+        scatter = float(np.trace(self.gram))
+        for cluster in range(partition.n_clusters):
+            own = np.flatnonzero(partition.labels == cluster)
+            scatter -= float(self.gram[np.ix_(own, own)].sum()) / len(own)
+        return scatter
+
+
 def _stored(matrix: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
     """Entries of a CSR array with sorted indices; infinite where nothing is stored."""
     values = np.full(len(rows), np.inf)

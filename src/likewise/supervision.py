@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,121 @@ class Example:
     def n_shown(self) -> int:
         """Number of shown clusters."""
         return int(self.shown.max()) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Which cuts, and which pairs of consecutive ones, segmentations may have.
+
+    ``allowed[t]`` says whether a segment may start at row t, and the cut before t is one from
+    ``low[t]`` to ``high[t]``; 0 and the number of rows are cuts of every segmentation.
+    """
+
+    low: Indices
+    high: Indices
+    allowed: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, n_items: int, min_size: int = 1) -> Windows:
+        """All of them, segments of a least size."""
+        ends = np.arange(n_items + 1)
+        return cls(np.zeros_like(ends), ends - min_size, np.ones(n_items + 1, dtype=np.bool_))
+
+
+class RegionLabels:
+    """How many changes there are in some regions of a sequence.
+
+    Parameters
+    ----------
+    regions : list of (start, end, changes), or frame or array of three columns
+        Half-open in positions of change points (the first row of a segment after the first): a
+        change at ``start`` is inside, one at ``end`` is not. ``changes`` is 0, 1 or ``">=1"``.
+        Sorted, without overlaps.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> labels = lw.RegionLabels([(10, 20, 0), (40, 60, 1), (80, 95, ">=1")])
+    >>> labels.errors([15, 50])
+    2
+    """
+
+    def __init__(self, regions: Any) -> None:
+        self.regions = regions
+
+    def __repr__(self) -> str:
+        return f"RegionLabels({self.regions!r})"
+
+    @property
+    def rows(self) -> list[tuple[int, int, str]]:
+        """The regions, checked; changes as "0", "1" or ">=1"."""
+        table = self.regions
+        if hasattr(table, "to_numpy"):
+            table = table.to_numpy()
+        rows = [_region(place, row) for place, row in enumerate(table)]
+        for place, (before, after) in enumerate(pairwise(rows), 1):
+            if after[0] < before[0]:
+                raise InputError(
+                    f"{_named(place, after)} starts before the one in front of it: sort them."
+                )
+            if after[0] < before[1]:
+                raise InputError(
+                    f"{_named(place, after)} overlaps with {_named(place - 1, before)}: regions "
+                    "are half-open and must not overlap. Shorten one of them."
+                )
+        return rows
+
+    def errors(self, change_points: ArrayLike) -> int:
+        """In how many regions a segmentation has another number of changes."""
+        cuts = np.asarray(change_points)
+        counts = [int(((cuts >= start) & (cuts < end)).sum()) for start, end, _ in self.rows]
+        kinds = [changes for _, _, changes in self.rows]
+        return sum(
+            not (count >= 1 if kind == ">=1" else count == int(kind))
+            for count, kind in zip(counts, kinds, strict=True)
+        )
+
+    def windows(self, n_items: int, min_size: int = 1, first: int | None = None) -> Windows:
+        """What the regions, or the ``first`` ones of them, leave of all segmentations."""
+        windows = Windows.of(n_items, min_size)
+        low, high, allowed = windows.low, windows.high, windows.allowed
+        for place, (start, end, changes) in enumerate(self.rows[:first]):
+            if start < 1 or end > n_items:
+                raise InputError(
+                    f"{_named(place, (start, end, changes))} must be within 1 and {n_items}, where "
+                    f"changes of a sequence of {n_items} rows can be."
+                )
+            if changes == "0":
+                allowed[start:end] = False
+                continue
+            # Whoever comes behind the region has a change in it before.
+            low[end:] = np.maximum(low[end:], start)
+            if changes == "1":
+                high[start:end] = np.minimum(high[start:end], start - 1)
+        return windows
+
+
+def _named(place: int, region: tuple[int, int, str]) -> str:
+    start, end, changes = region
+    return f"labels[{place}] = ({start}, {end}, {changes})"
+
+
+def _region(place: int, row: Any) -> tuple[int, int, str]:
+    rule = (
+        f"labels[{place}] must be (start, end, changes) with whole numbers start < end and changes "
+        "0, 1 or '>=1'"
+    )
+    try:
+        start, end, changes = row
+        start, end = float(start), float(end)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{rule}; got {row!r}.") from error
+    text = str(changes).replace(" ", "")
+    text = {"0.0": "0", "1.0": "1", "≥1": ">=1"}.get(text, text)
+    whole = start.is_integer() and end.is_integer()
+    if not whole or start >= end or text not in ("0", "1", ">=1"):
+        raise InputError(f"{rule}; got {row!r}.")
+    return int(start), int(end), text
 
 
 def _pairs(name: str, pairs: ArrayLike | None, n_items: int) -> Indices:

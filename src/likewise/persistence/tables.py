@@ -253,9 +253,32 @@ _EXEMPLAR_LEARNER = Entry(
     },
 )
 
+_CHANGE_POINT_DETECTOR = Entry(
+    module="likewise.estimators.change_points",
+    params={
+        "metric": Field(
+            ("None", "list", "tuple", "array"),
+            items=Field(("int", "float", "list"), items=_NUMBER),
+            remedy=_NUMBERS_REMEDY,
+        ),
+        "penalty": _NUMBER,
+        "n_segments": _MAYBE_COUNT,
+        "kernel": Field(("None", "str"), remedy="name a kernel, or fit with kernel='precomputed'"),
+        "min_size": _COUNT,
+    },
+    fitted={
+        "labels_": Field(("array",), dtypes="iu", shape=("n",), entries=(0, "n")),
+        "change_points_": Field(("array",), dtypes="iu", shape=("c",), entries=(0, "n")),
+        "cost_": _FLOAT,
+        "n_features_in_": Field(("int",), size="p"),
+        "feature_names_in_": _COLUMN_NAMES,
+    },
+)
+
 _REGULARISERS: Final = "likewise.learners.regularisers"
 
 TABLE: Final[dict[str, Entry]] = {
+    "ChangePointDetector": _CHANGE_POINT_DETECTOR,
     "Compare": _COMPARE,
     "ExemplarClusterer": _EXEMPLAR_CLUSTERER,
     "ExemplarLearner": _EXEMPLAR_LEARNER,
