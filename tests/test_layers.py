@@ -18,7 +18,7 @@ from source_tree import MODULES, SOURCE, parse, relative
 # From the bottom up. A unit is a folder or a module directly below the package.
 LAYERS = (
     {"arrays", "errors"},
-    {"partitions", "supervision", "potentials", "validation", "metrics"},
+    {"conventions", "metrics", "partitions", "potentials", "supervision", "validation"},
     {"geometry"},
     {"energies", "losses", "decoders"},
     {"learners", "parallel"},

@@ -16,46 +16,67 @@ from likewise.arrays.jit import kernel
 
 
 @kernel
-def _add(pieces, low, high, count, s, left, right):
-    """Append a piece, or stretch the last one if it is of the same candidate."""
-    if count > 0 and pieces[count - 1] == s:
-        high[count - 1] = right
+def _add(pieces, count, s, right):
+    """Append a piece that ends at ``right``; the last one is stretched if it is of the same owner.
+
+    Pieces are next to each other, so their ends say where they are.
+    """
+    owners, ends = pieces
+    if count > 0 and owners[count - 1] == s:
+        ends[count - 1] = right
         return count
-    pieces[count], low[count], high[count] = s, left, right
+    owners[count], ends[count] = s, right
     return count + 1
 
 
 @kernel
-def _cost(sums, squares, best, s, t):
-    """The mean of rows s to t, their number, and what s costs at that mean."""
-    size = t - s
-    mean = (sums[t] - sums[s]) / size
-    return mean, size, best[s] + (squares[t] - squares[s]) - size * mean * mean
+def _compare(sums, squares, best, inverse, pieces, means, costs, t):
+    """Mean and least cost of every piece's candidate at row t; the best, within its means."""
+    owners, ends, count, left = pieces
+    lowest, where = np.inf, -1
+    for k in range(count):
+        s = owners[k]
+        total = sums[t] - sums[s]
+        means[k] = total * inverse[t - s]
+        costs[k] = best[s] + (squares[t] - squares[s]) - total * means[k]
+        if costs[k] < lowest:
+            # The best mean of this piece.
+            low = left if k == 0 else ends[k - 1]
+            off = min(max(means[k], low), ends[k]) - means[k]
+            cost = costs[k] + (t - s) * off * off
+            if cost < lowest:
+                lowest, where = cost, s
+    return lowest, where
 
 
 @kernel
-def _with_candidate(new, best, sums, squares, old, into):
-    """The pieces after one more candidate has come, which costs best[new] for every mean."""
-    owners, low, high, count = old
-    pieces, left, right = into
+def _with_candidate(new, level, inverse, pieces, means, costs, into):
+    """The pieces after a candidate has come that costs ``level`` for every mean."""
+    owners, ends, count, left = pieces
     m = 0
+    low = left
     for k in range(count):
-        s = owners[k]
-        mean, size, least = _cost(sums, squares, best, s, new)
-        room = (best[new] - least) / size
-        a, b = low[k], high[k]
-        start, stop = a, a
-        if room > 0.0:
+        s, high = owners[k], ends[k]
+        room = (level - costs[k]) * inverse[new - s]
+        below, above = low - means[k], high - means[k]
+        if room > 0.0 and below * below <= room and above * above <= room:
+            m = _add(into, m, s, high)
+        elif (
+            room <= 0.0
+            or (below > 0.0 and below * below >= room)
+            or (above < 0.0 and above * above >= room)
+        ):
+            m = _add(into, m, new, high)
+        else:
             root = np.sqrt(room)
-            start, stop = max(a, mean - root), min(b, mean + root)
-        if start >= stop:
-            m = _add(pieces, left, right, m, new, a, b)
-            continue
-        if a < start:
-            m = _add(pieces, left, right, m, new, a, start)
-        m = _add(pieces, left, right, m, s, start, stop)
-        if stop < b:
-            m = _add(pieces, left, right, m, new, stop, b)
+            if means[k] - root > low:
+                m = _add(into, m, new, means[k] - root)
+            if means[k] + root < high:
+                m = _add(into, m, s, means[k] + root)
+                m = _add(into, m, new, high)
+            else:
+                m = _add(into, m, s, high)
+        low = high
     return m
 
 
@@ -77,29 +98,35 @@ def penalised(sums, squares, penalty, min_size):
     margin = 1.0 + 0.01 * (most - least)
     # A new candidate adds at most two pieces.
     room = 2 * n + 3
-    owners, pieces = np.empty(room, np.int64), np.empty(room, np.int64)
-    low, high, left, right = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
-    count, largest = 0, 0
+    owners, ends = np.empty(room, np.int64), np.empty(room)
+    others, other_ends = np.empty(room, np.int64), np.empty(room)
+    means, costs = np.empty(room), np.empty(room)
+    # Divisions take as long as all else.
+    inverse = 1.0 / np.maximum(np.arange(n + 1), 1)
+    left, count, largest = least - margin, 0, 0
     for t in range(min_size, n + 1):
         new = t - min_size
         if count == 0:
-            owners[0], low[0], high[0], count = new, least - margin, most + margin, 1
+            owners[0], ends[0], count = new, most + margin, 1
         elif best[new] < np.inf:
+            if min_size > 1:
+                _compare(
+                    sums, squares, best, inverse, (owners, ends, count, left), means, costs, new
+                )
             count = _with_candidate(
-                new, best, sums, squares, (owners, low, high, count), (pieces, left, right)
+                new,
+                best[new],
+                inverse,
+                (owners, ends, count, left),
+                means,
+                costs,
+                (others, other_ends),
             )
-            owners, pieces = pieces, owners
-            low, left = left, low
-            high, right = right, high
+            owners, others = others, owners
+            ends, other_ends = other_ends, ends
         largest = max(largest, count)
-        lowest, where = np.inf, -1
-        for k in range(count):
-            mean, size, cost = _cost(sums, squares, best, owners[k], t)
-            if cost < lowest:
-                # The best mean of this piece.
-                off = min(max(mean, low[k]), high[k]) - mean
-                cost += size * off * off
-                if cost < lowest:
-                    lowest, where = cost, owners[k]
+        lowest, where = _compare(
+            sums, squares, best, inverse, (owners, ends, count, left), means, costs, t
+        )
         best[t], before[t] = lowest + penalty, where
     return best, before, largest
