@@ -16,6 +16,7 @@ PUBLIC = [
     "Compare",
     "ExemplarClusterer",
     "ExemplarLearner",
+    "PenaltyRegressor",
     "RegionLabels",
     "__version__",
     "errors",
@@ -42,6 +43,7 @@ SIGNATURES = {
         {"metric": None, "penalty": 1.0, "n_segments": None},
         {"kernel": None, "min_size": 1},
     ),
+    "PenaltyRegressor": ({}, {"regulariser": "l1", "strength": "auto", "margin": 1.0}),
     "RegionLabels": ({"regions": NOTHING}, {}),
     "Compare": (
         {"name": NOTHING, "distance": NOTHING, "columns": None},

@@ -275,6 +275,19 @@ _CHANGE_POINT_DETECTOR = Entry(
     },
 )
 
+_PENALTY_REGRESSOR = Entry(
+    module="likewise.estimators.penalty_regressor",
+    params={"regulariser": _TEXT, "strength": _NUMBER_OR_WORD, "margin": _NUMBER},
+    fitted={
+        "coef_": Field(("array",), dtypes="f", shape=("p",)),
+        "intercept_": _FLOAT,
+        "strength_": _FLOAT,
+        "n_iter_": _COUNT,
+        "n_features_in_": Field(("int",), size="p"),
+        "feature_names_in_": _COLUMN_NAMES,
+    },
+)
+
 _REGULARISERS: Final = "likewise.learners.regularisers"
 
 TABLE: Final[dict[str, Entry]] = {
@@ -282,6 +295,7 @@ TABLE: Final[dict[str, Entry]] = {
     "Compare": _COMPARE,
     "ExemplarClusterer": _EXEMPLAR_CLUSTERER,
     "ExemplarLearner": _EXEMPLAR_LEARNER,
+    "PenaltyRegressor": _PENALTY_REGRESSOR,
     "L1": Entry(_REGULARISERS, {}),
     "L2": Entry(_REGULARISERS, {}),
     "Towards": Entry(_REGULARISERS, {"center": Field(("array",), dtypes="f")}),
