@@ -226,10 +226,14 @@ class TraceScores:
 
     def scatter_of(self, partition: Partition) -> float:
         """Its scatter alone."""
-        means = np.zeros((partition.n_clusters, self.rows.shape[1]))
-        np.add.at(means, partition.labels, self.rows)
-        means /= partition.sizes[:, None]
-        return float(np.square(self.rows - means[partition.labels]).sum())
+        labels, rows = partition.labels, self.rows
+        if np.any(np.diff(labels) < 0):
+            rows = rows[np.argsort(labels, kind="stable")]
+        total = 0.0
+        for own in np.split(rows, np.cumsum(partition.sizes)[:-1]):
+            own = own - own.mean(axis=0)
+            total += float(np.vdot(own, own))
+        return total
 
 
 @dataclass(frozen=True, eq=False)

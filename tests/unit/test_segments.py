@@ -8,7 +8,7 @@ import pytest
 from likewise.arrays.blocks import BUDGET_VARIABLE
 from likewise.decoders._kernels import functional
 from likewise.decoders._kernels import segments as kernels
-from likewise.decoders.segments import decode_segments, penalty_path
+from likewise.decoders.segments import YOUNG, blocks_for, decode_segments, penalty_path
 from likewise.errors import MemoryBudgetError
 from likewise.partitions import Partition
 from likewise.potentials import GramScores, TraceScores
@@ -114,8 +114,8 @@ def test_pruning_and_skipping_lose_nothing(seed: int):
         sums = kernels.cumulative(rows)
         windows = Windows.of(n, min_size)
         slow = kernels.windowed(sums, penalty, 0, windows.low, windows.high, windows.allowed)[0][0]
-        for length in (1, 2, 8, 64):
-            fast = kernels.penalised(sums, penalty, min_size, length)[0]
+        for length, most in ((1, 2), (2, 3), (8, 4), (64, 24), (3, 1000)):
+            fast = kernels.penalised(sums, penalty, min_size, length, most)[0]
             np.testing.assert_allclose(fast, slow, rtol=1e-8, atol=1e-8)
         if r == 1:
             squares = kernels.cumulative(np.square(rows))[:, 0].copy()
@@ -152,10 +152,9 @@ def test_few_gains_are_computed_for_long_segments():
     counts = []
     for n in (10_000, 20_000):
         rows = rng.normal(size=(n, 4)) + 3.0 * (np.arange(n) * 10 // n % 2)[:, None]
-        length = int(np.clip(np.sqrt(n) / 2.0, 8, 128))
         sums = kernels.cumulative(rows - rows.mean(axis=0))
-        counts.append(kernels.penalised(sums, 80.0, 1, length)[2])
-    assert counts[1] < 300 * 20_000
+        counts.append(kernels.penalised(sums, 80.0, 1, YOUNG, blocks_for(n))[2])
+    assert counts[1] < 150 * 20_000
     assert counts[1] < 3.2 * counts[0]
 
 

@@ -74,7 +74,7 @@ def trace_scores(rows: Floats, factor: Floats | None, penalty: float) -> TraceSc
     if not centred.shape[1]:
         centred = np.zeros((len(rows), 1))
     with np.errstate(over="ignore"):
-        largest = float(np.abs(centred).max()) * len(rows)
+        largest = max(float(centred.max()), -float(centred.min())) * len(rows)
         if not np.isfinite(largest * largest):
             raise InputError(
                 "the values of X, or the weights of the metric, are too large: their squares are "

@@ -15,7 +15,8 @@ No segment gains more than its parts do, q(s, u) <= q(s, t) + q(t, u), whatever 
 
 The first prunes what long ago was no good start (Killick et al., 2012), the second skips blocks of
 candidates with one look at them, which is what makes long segments cheap. A block that had to be
-opened is anchored anew, at the row where that was.
+opened is anchored anew, at the row where that was. Where there are many blocks, the smallest two
+neighbours become one: so there are few, however many candidates are left.
 """
 
 from __future__ import annotations
@@ -70,16 +71,36 @@ def _open_block(sums, best, members, first, last, t, values):
 
 
 @kernel
-def penalised(sums, penalty, min_size, length):
-    """Best gains and predecessors for a penalty per segment; candidates in blocks of ``length``.
+def _merge(sums, best, first, count, anchor, expiry, upper, reach, members, values, n_blocks, t):
+    """Make the smallest two neighbours one block, anchored at t; returns its size."""
+    b = 0
+    for k in range(1, n_blocks - 1):
+        if count[k] + count[k + 1] < count[b] + count[b + 1]:
+            b = k
+    for k in range(count[b + 1]):
+        members[first[b] + count[b] + k] = members[first[b + 1] + k]
+    count[b] += count[b + 1]
+    stop = first[b] + count[b]
+    upper[b], _ = _open_block(sums, best, members, first[b], stop, t, values)
+    anchor[b], reach[b], expiry[b] = t, upper[b], max(expiry[b], expiry[b + 1])
+    for k in range(b + 1, n_blocks - 1):
+        first[k], count[k], anchor[k] = first[k + 1], count[k + 1], anchor[k + 1]
+        expiry[k], upper[k], reach[k] = expiry[k + 1], upper[k + 1], reach[k + 1]
+    return count[b]
 
-    Also returns how many gains were computed.
+
+@kernel
+def penalised(sums, penalty, min_size, length, most_blocks):
+    """Best gains and predecessors for a penalty per segment.
+
+    Candidates are kept in blocks, of ``length`` at first, ``most_blocks`` at most. Also returns how
+    many gains were computed.
     """
     n = sums.shape[0] - 1
     best = np.full(n + 1, -np.inf)
     best[0] = 0.0
     before = np.zeros(n + 1, np.int64)
-    most = n // length + 2
+    most = most_blocks + 2
     first, count = np.empty(most, np.int64), np.empty(most, np.int64)
     anchor, expiry = np.empty(most, np.int64), np.empty(most, np.int64)
     upper, reach = np.empty(most), np.empty(most)
@@ -114,6 +135,12 @@ def penalised(sums, penalty, min_size, length):
             reach[n_blocks] = upper[n_blocks]
             n_blocks += 1
             fresh = ready
+            if n_blocks > most_blocks:
+                computed += _merge(
+                    sums, best, first, count, anchor, expiry, upper, reach, members, values,
+                    n_blocks, t,
+                )  # fmt: skip
+                n_blocks -= 1
         # From t + min_size on, t takes the place of all that reach less than it.
         limit = best[t] - GUARD * (1.0 + abs(best[t]))
         kept = 0
