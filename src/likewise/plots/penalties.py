@@ -142,11 +142,13 @@ class PenaltyPathDisplay:
             errors = np.asarray(self.errors)
             _draw_steps(last, edges, errors, PALETTE[4])
             last.set_ylabel(self.error_name.replace(" (", "\n("))
+            # Some room below, so that a line at no errors is not on the axis.
+            bottom = -0.05 * max(1.0, float(errors.max()))
             if errors.max() >= MANY_SEGMENTS:
-                # Linear up to one error, so that none is on the axis as well.
                 last.set_yscale("symlog", linthresh=1.0)
                 last.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-            last.set_ylim(bottom=-0.05 * max(1.0, min(float(errors.max()), MANY_SEGMENTS)))
+                bottom = -0.25
+            last.set_ylim(bottom=bottom)
             self.best_ = _lowest(np.asarray(self.penalties), errors)
             self._shade_best(edges, errors, counts)
         last.set_xscale("log")
