@@ -54,7 +54,7 @@ class PenaltyPathDisplay:
     >>> path = lw.ChangePointDetector().path(X, 0.001, 100.0)
     >>> display = lw.plots.PenaltyPathDisplay.from_path(path, [3], margin=0)
     >>> [(round(low, 2), round(high, 2)) for low, high in display.best_]
-    [(0.02, 37.17)]
+    [(0.01, 37.0)]
     """
 
     def __init__(
