@@ -183,7 +183,8 @@ class TestCluster:
 USAGE = [
     ([], "Usage"),
     (["learn"], "Missing argument"),
-    (["segment"], "No such command"),
+    (["segment"], "Missing argument"),
+    (["partition"], "No such command"),
     (["cluster"], "Missing argument"),
     (["cluster", "DATA", "--opening-cost", "cheap"], "'median' or a finite number"),
     (["cluster", "DATA", "--opening-cost", "nan"], "'median' or a finite number"),

@@ -58,7 +58,7 @@ def test_version():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("cluster",), ("inspect",)])
+@pytest.mark.parametrize("command", [(), ("demo",), ("cluster",), ("segment",), ("inspect",)])
 def test_help_loads_nothing_heavy(command: tuple[str, ...]):
     code = (
         "import atexit, sys\n"

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from likewise.app import options
+from likewise.app import options, segment_options
 from likewise.arrays.interruption import interrupts_told_apart
 
 INTERRUPTED = 130
@@ -25,6 +25,8 @@ WITHOUT_MODEL = (
     "distance", "weights", "opening_cost", "candidates", "solver", "gap", "time_limit",
     "must_link", "cannot_link", "seed", "save",
 )  # fmt: skip
+# Options of `segment` that a saved model has made its own.
+SETTINGS = ("penalty", "n_segments", "min_size", "scale")
 
 
 class GuardedGroup(TyperGroup):
@@ -79,7 +81,8 @@ ABOUT = (
     "Show it how you group things, and it groups new things likewise.\n\n"
     "learn takes sets whose clusters are known, and learns how to compare rows and what a cluster "
     "must be worth. cluster groups new data by what was learnt; or, without a model, partitions "
-    "data around exemplars, with a proof of how good the partition is."
+    "data around exemplars, with a proof of how good the partition is. segment cuts series where "
+    "their mean changes."
 )
 
 app = typer.Typer(
@@ -242,19 +245,75 @@ def cluster(
 
 def _check_model_options(ctx: typer.Context, model: Path | None) -> None:
     """Refuse options of a search that a saved model has made its own, and the other way round."""
-    chosen = {
-        name: f"--{'set' if name == 'split' else name.replace('_', '-')}"
-        for name in ctx.params
-        if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    }
     if model is None:
-        lost = [option for name, option in chosen.items() if name in WITH_MODEL]
-        why = "only allowed with --model; name a model, or leave this out"
+        _refuse(
+            _chosen(ctx, WITH_MODEL), "only allowed with --model; name a model, or leave this out"
+        )
     else:
-        lost = [option for name, option in chosen.items() if name in WITHOUT_MODEL]
         why = f"not allowed with --model, as {model.name} says how to group; leave this out"
-    if lost:
-        raise typer.BadParameter(why, param_hint=", ".join(lost))
+        _refuse(_chosen(ctx, WITHOUT_MODEL), why)
+
+
+def _chosen(ctx: typer.Context, names: tuple[str, ...]) -> list[str]:
+    """Those of some parameters that the command line names, as it spells them."""
+    return [
+        f"--{'set' if name == 'split' else name.replace('_', '-')}"
+        for name in ctx.params
+        if name in names and getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    ]
+
+
+def _refuse(chosen: list[str], why: str) -> None:
+    if chosen:
+        raise typer.BadParameter(why, param_hint=", ".join(chosen))
+
+
+@app.command(
+    help="Cut series into segments where the mean of the columns changes, exactly.\n\n"
+    "Writes the segment of every row, counted from 0 in every series. Without --penalty, "
+    "--n-segments and --model, every column is divided by its noise and a segment costs 2 p log T; "
+    "that suits series of independent noise, and finds too many segments where rows that follow "
+    "each other are correlated. Rows are numbered from 0 in all that is read and written."
+)
+def segment(
+    ctx: typer.Context,
+    *,
+    data: segment_options.Series,
+    model: segment_options.Model = None,
+    penalty: segment_options.Penalty = None,
+    n_segments: segment_options.NSegments = None,
+    min_size: segment_options.MinSize = 1,
+    scale: segment_options.Scale = None,
+    columns: options.ComparedColumns = None,
+    header: options.Header = None,
+    split: segment_options.Split = None,
+    labels: segment_options.Regions = None,
+    out: segment_options.LabelsFile = None,
+    plot: segment_options.Picture = None,
+    json: options.Json = False,
+) -> None:
+    """Run ``likewise segment``."""
+    if penalty is not None and n_segments is not None:
+        raise typer.BadParameter(
+            "two ways to say how many segments there are; leave out one of them",
+            param_hint="--penalty, --n-segments",
+        )
+    if model is not None:
+        _refuse(
+            _chosen(ctx, SETTINGS),
+            f"not allowed with --model, as {model.name} says how to cut; leave this out",
+        )
+    from likewise.app import terminal
+    from likewise.app.segmenting import SegmentRequest, run_segment
+
+    request = SegmentRequest(
+        data=tuple(data), model=model, penalty=penalty, n_segments=n_segments, min_size=min_size,
+        scale=scale, columns=options.words(columns), header=header, split=split, labels=labels,
+        out=out, plot=plot,
+    )  # fmt: skip
+    with terminal.ProgressBar(hidden=json) as bar:
+        report = run_segment(request, bar.show_stage)
+    terminal.show(report, json)
 
 
 @app.command(

@@ -11,6 +11,7 @@ from typing import Any
 import likewise.persistence.format as model_files
 from likewise.app.learning import LearntWeight, shares
 from likewise.app.reports import plain
+from likewise.estimators.change_points import ChangePointDetector
 from likewise.estimators.exemplar_learner import ExemplarLearner
 
 
@@ -60,7 +61,24 @@ class LearnerReport:
     file_format: int
 
 
-def run_inspect(path: Path) -> ModelReport | LearnerReport:
+@dataclass(frozen=True, kw_only=True)
+class DetectorReport:
+    """What the file of a detector of change points holds."""
+
+    file: str
+    model: str
+    parameters: dict[str, Any]
+    fitted: bool
+    rows: int | None
+    columns: list[str] | int | None
+    segments: int | None
+    change_points: list[int] | None
+    cost: float | None
+    library_version: str
+    file_format: int
+
+
+def run_inspect(path: Path) -> ModelReport | LearnerReport | DetectorReport:
     """Load a model file and describe it.
 
     Parameters
@@ -70,7 +88,7 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport:
 
     Returns
     -------
-    ModelReport or LearnerReport
+    ModelReport, LearnerReport or DetectorReport
         Fields of what was fitted are None where the model was saved before it was fitted.
     """
     model = model_files.load(path)
@@ -83,12 +101,16 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport:
         "file": str(path),
         "model": type(model).__name__,
         "parameters": {k: plain(value) for k, value in model.get_params(deep=False).items()},
-        "status": plain(fitted.get("status_")),
         "columns": plain(fitted.get("n_features_in_") if names is None else names),
-        "gap": plain(fitted.get("gap_")),
-        "opening_cost": plain(fitted.get("opening_cost_")),
         "library_version": manifest["version"],
         "file_format": manifest["format"],
+    }
+    if isinstance(model, ChangePointDetector):
+        return _detector_report(model, common)
+    common |= {
+        "status": plain(fitted.get("status_")),
+        "gap": plain(fitted.get("gap_")),
+        "opening_cost": plain(fitted.get("opening_cost_")),
     }
     if isinstance(model, ExemplarLearner):
         return _learner_report(model, common)
@@ -101,6 +123,19 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport:
         lower_bound=plain(fitted.get("lower_bound_")),
         bound_scope=plain(fitted.get("bound_scope_")),
         rows=None if labels is None else len(labels),
+    )
+
+
+def _detector_report(model: ChangePointDetector, common: dict[str, Any]) -> DetectorReport:
+    fitted = vars(model)
+    cuts = fitted.get("change_points_")
+    return DetectorReport(
+        **common,
+        fitted=cuts is not None,
+        rows=None if cuts is None else len(model.labels_),
+        segments=None if cuts is None else len(cuts) + 1,
+        change_points=plain(cuts),
+        cost=plain(fitted.get("cost_")),
     )
 
 

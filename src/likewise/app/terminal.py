@@ -14,7 +14,7 @@ from rich.text import Text
 from likewise.app.demo import DemoReport
 from likewise.app.demo_tables import print_demo
 from likewise.app.grouping import GroupReport
-from likewise.app.inspection import LearnerReport, ModelReport
+from likewise.app.inspection import DetectorReport, LearnerReport, ModelReport
 from likewise.app.layout import columns as _columns
 from likewise.app.layout import facts as _facts
 from likewise.app.layout import number as _number
@@ -23,6 +23,8 @@ from likewise.app.layout import table as _table
 from likewise.app.learner_tables import print_grouped, print_learner, print_learnt
 from likewise.app.learning import LearnReport
 from likewise.app.reports import as_json
+from likewise.app.segment_tables import print_detector, print_segmented
+from likewise.app.segmenting import SegmentReport
 from likewise.app.tasks import ClusterReport
 from likewise.decoders.base import Progress
 from likewise.learners.base import TrainingProgress
@@ -185,3 +187,13 @@ def _(report: GroupReport, console: Console) -> None:
 @_print.register
 def _(report: LearnerReport, console: Console) -> None:
     print_learner(report, console)
+
+
+@_print.register
+def _(report: SegmentReport, console: Console) -> None:
+    print_segmented(report, console)
+
+
+@_print.register
+def _(report: DetectorReport, console: Console) -> None:
+    print_detector(report, console)

@@ -7,6 +7,8 @@ from likewise.plots.before_after import BeforeAfterDisplay
 from likewise.plots.explanation import ExplanationDisplay
 from likewise.plots.gallery import GalleryDisplay
 from likewise.plots.partitions import PartitionDisplay
+from likewise.plots.penalties import PenaltyPathDisplay
+from likewise.plots.segments import SegmentsDisplay
 from likewise.plots.training import SolveDisplay, TrainingDisplay
 from likewise.plots.weights import WeightsDisplay
 
@@ -16,6 +18,8 @@ __all__ = [
     "ExplanationDisplay",
     "GalleryDisplay",
     "PartitionDisplay",
+    "PenaltyPathDisplay",
+    "SegmentsDisplay",
     "SolveDisplay",
     "TrainingDisplay",
     "WeightsDisplay",
