@@ -35,6 +35,7 @@ def rows(n: int, p: int = 2) -> np.ndarray:
 class TestRefused:
     def test_all_pairs_of_rows(self, budget):
         X = rows(3000)
+        lw.ExemplarClusterer().fit(X[:50])  # modules that are loaded on first use
         budget(100 * MIB)
         message = (
             r"clustering of 3000 distinct rows over all pairs needs 137\.3 MiB, but the memory "
@@ -160,3 +161,19 @@ class TestExactStage:
             d[p, q] for p, q in enumerate(clusterer.exemplars_[clusterer.labels_]) if p != q
         )
         assert clusterer.energy_ == pytest.approx(energy, rel=1e-9)
+
+
+class TestSequences:
+    def test_memory_grows_with_rows_times_columns(self):
+        """A matrix of all pairs of 200,000 rows would have 298 GiB."""
+        X = rows(200_000, 4)
+        lw.ChangePointDetector(penalty=100.0).fit(X[:100])  # compile
+        detector = lw.ChangePointDetector(penalty=100.0)
+        assert peak_of(lambda: detector.fit(X)) < 10 * X.nbytes
+        assert len(detector.change_points_) == 0
+
+    def test_kernels_and_known_numbers_are_refused_where_they_need_too_much(self, budget):
+        X = rows(4000)
+        budget(100 * MIB)
+        with pytest.raises(MemoryBudgetError, match=r"kernel of 4000 rows needs 244\.1 MiB"):
+            lw.ChangePointDetector(kernel="rbf").fit(X)
