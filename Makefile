@@ -4,7 +4,7 @@
 #   make test     lint, types, documentation and all tests: what a change must pass
 #   make lint     ruff and mypy only
 #   make docs     build the documentation into docs/_build/html
-#   make bench    compare with the peers, one thread each: about an hour
+#   make bench    compare with the peers, one thread each: more than an hour
 #   make clean    remove everything that can be made again, .venv included
 #
 # Another interpreter than python3:  make test PYTHON=python3.12
@@ -50,6 +50,7 @@ docs: $(STAMPS)/dev
 bench: $(STAMPS)/app $(STAMPS)/bench
 	@$(PY) benchmarks/exemplar.py
 	@$(PY) benchmarks/learning.py
+	@$(PY) benchmarks/change_points.py
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build benchmarks/out
