@@ -6,6 +6,9 @@ least for no mean never starts the best segmentation again. At row t the cost of
     F(s) + sum over rows from s to t of (x - mean)^2
 
 and it is compared with F(t): so the means for which s stays ahead are an interval.
+
+One function, because calls that hand over arrays take as long as the work on the few pieces that
+there are.
 """
 
 from __future__ import annotations
@@ -16,76 +19,12 @@ from likewise.arrays.jit import kernel
 
 
 @kernel
-def _add(pieces, count, s, right):
-    """Append a piece that ends at ``right``; the last one is stretched if it is of the same owner.
-
-    Pieces are next to each other, so their ends say where they are.
-    """
-    owners, ends = pieces
-    if count > 0 and owners[count - 1] == s:
-        ends[count - 1] = right
-        return count
-    owners[count], ends[count] = s, right
-    return count + 1
-
-
-@kernel
-def _compare(sums, squares, best, inverse, pieces, means, costs, t):
-    """Mean and least cost of every piece's candidate at row t; the best, within its means."""
-    owners, ends, count, left = pieces
-    lowest, where = np.inf, -1
-    for k in range(count):
-        s = owners[k]
-        total = sums[t] - sums[s]
-        means[k] = total * inverse[t - s]
-        costs[k] = best[s] + (squares[t] - squares[s]) - total * means[k]
-        if costs[k] < lowest:
-            # The best mean of this piece.
-            low = left if k == 0 else ends[k - 1]
-            off = min(max(means[k], low), ends[k]) - means[k]
-            cost = costs[k] + (t - s) * off * off
-            if cost < lowest:
-                lowest, where = cost, s
-    return lowest, where
-
-
-@kernel
-def _with_candidate(new, level, inverse, pieces, means, costs, into):
-    """The pieces after a candidate has come that costs ``level`` for every mean."""
-    owners, ends, count, left = pieces
-    m = 0
-    low = left
-    for k in range(count):
-        s, high = owners[k], ends[k]
-        room = (level - costs[k]) * inverse[new - s]
-        below, above = low - means[k], high - means[k]
-        if room > 0.0 and below * below <= room and above * above <= room:
-            m = _add(into, m, s, high)
-        elif (
-            room <= 0.0
-            or (below > 0.0 and below * below >= room)
-            or (above < 0.0 and above * above >= room)
-        ):
-            m = _add(into, m, new, high)
-        else:
-            root = np.sqrt(room)
-            if means[k] - root > low:
-                m = _add(into, m, new, means[k] - root)
-            if means[k] + root < high:
-                m = _add(into, m, s, means[k] + root)
-                m = _add(into, m, new, high)
-            else:
-                m = _add(into, m, s, high)
-        low = high
-    return m
-
-
-@kernel
 def penalised(sums, squares, penalty, min_size):
     """Least costs, penalties included, and predecessors.
 
     ``sums`` and ``squares`` (T + 1,) are cumulative sums of centred values and of their squares.
-    Also returns the largest number of pieces at a time.
+    Pieces are next to each other: each has an owner, the candidate, and ends where the next one
+    begins. Also returns the largest number of pieces at a time.
     """
     n = len(sums) - 1
     best = np.full(n + 1, np.inf)
@@ -98,35 +37,67 @@ def penalised(sums, squares, penalty, min_size):
     margin = 1.0 + 0.01 * (most - least)
     # A new candidate adds at most two pieces.
     room = 2 * n + 3
-    owners, ends = np.empty(room, np.int64), np.empty(room)
-    others, other_ends = np.empty(room, np.int64), np.empty(room)
+    # Two buffers that take turns.
+    owner, end = np.empty((2, room), np.int64), np.empty((2, room))
     means, costs = np.empty(room), np.empty(room)
     # Divisions take as long as all else.
     inverse = 1.0 / np.maximum(np.arange(n + 1), 1)
-    left, count, largest = least - margin, 0, 0
+    start, count, largest, now = least - margin, 0, 0, 0
     for t in range(min_size, n + 1):
         new = t - min_size
         if count == 0:
-            owners[0], ends[0], count = new, most + margin, 1
+            owner[now, 0], end[now, 0], count = new, most + margin, 1
         elif best[new] < np.inf:
-            if min_size > 1:
-                _compare(
-                    sums, squares, best, inverse, (owners, ends, count, left), means, costs, new
+            level, left, m, to, last = best[new], start, 0, 1 - now, -1
+            for k in range(count):
+                s, right = owner[now, k], end[now, k]
+                if min_size > 1:
+                    total = sums[new] - sums[s]
+                    means[k] = total * inverse[new - s]
+                    costs[k] = best[s] + (squares[new] - squares[s]) - total * means[k]
+                reach = (level - costs[k]) * inverse[new - s]
+                below, above = left - means[k], right - means[k]
+                # What s keeps: all, nothing, or from ``low`` to ``high``.
+                low, high = left, right
+                beside = (below > 0.0 and below * below >= reach) or (
+                    above < 0.0 and above * above >= reach
                 )
-            count = _with_candidate(
-                new,
-                best[new],
-                inverse,
-                (owners, ends, count, left),
-                means,
-                costs,
-                (others, other_ends),
-            )
-            owners, others = others, owners
-            ends, other_ends = other_ends, ends
+                if reach <= 0.0 or beside:
+                    low = right
+                elif below * below > reach or above * above > reach:
+                    root = np.sqrt(reach)
+                    low, high = max(left, means[k] - root), min(right, means[k] + root)
+                if low > left:
+                    if last == new:
+                        end[to, m - 1] = low
+                    else:
+                        owner[to, m], end[to, m], last = new, low, new
+                        m += 1
+                if low < right:
+                    if last == s:
+                        end[to, m - 1] = high
+                    else:
+                        owner[to, m], end[to, m], last = s, high, s
+                        m += 1
+                    if high < right:
+                        owner[to, m], end[to, m], last = new, right, new
+                        m += 1
+                left = right
+            count, now = m, to
         largest = max(largest, count)
-        lowest, where = _compare(
-            sums, squares, best, inverse, (owners, ends, count, left), means, costs, t
-        )
+        lowest, where, left = np.inf, -1, start
+        for k in range(count):
+            s, right = owner[now, k], end[now, k]
+            total = sums[t] - sums[s]
+            mean = total * inverse[t - s]
+            cost = best[s] + (squares[t] - squares[s]) - total * mean
+            means[k], costs[k] = mean, cost
+            if cost < lowest:
+                # The best mean of this piece.
+                off = min(max(mean, left), right) - mean
+                cost += (t - s) * off * off
+                if cost < lowest:
+                    lowest, where = cost, s
+            left = right
         best[t], before[t] = lowest + penalty, where
     return best, before, largest
