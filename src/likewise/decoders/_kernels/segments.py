@@ -114,18 +114,21 @@ def penalised(sums, penalty, min_size, length, most_blocks):
         # What was best a row ago is a good start.
         where = before[t - 1]
         top = best[where] + gain(sums, where, t)
-        highest, who = _open_block(sums, best, members, fresh, ready, t, values)
-        if highest > top:
-            top, where = highest, who
+        for k in range(fresh, ready):
+            values[k] = best[members[k]] + gain(sums, members[k], t)
+            if values[k] > top:
+                top, where = values[k], members[k]
         computed += ready - fresh + n_blocks + 1
         for b in range(n_blocks - 1, -1, -1):
             reach[b] = upper[b] + gain(sums, anchor[b], t)
             if reach[b] <= top:
                 continue
-            stop = first[b] + count[b]
-            highest, who = _open_block(sums, best, members, first[b], stop, t, values)
-            if highest > top:
-                top, where = highest, who
+            highest = -np.inf
+            for k in range(first[b], first[b] + count[b]):
+                values[k] = best[members[k]] + gain(sums, members[k], t)
+                highest = max(highest, values[k])
+                if values[k] > top:
+                    top, where = values[k], members[k]
             computed += count[b]
             anchor[b], upper[b], reach[b] = t, highest, highest
         best[t], before[t] = top - penalty, where
