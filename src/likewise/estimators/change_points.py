@@ -76,7 +76,7 @@ class ChangePointDetector(BaseEstimator):
         Exactly so many segments, whatever the penalty.
     kernel : str or callable, default=None
         The name of a kernel of scikit-learn, ``f(A, B)`` that returns a matrix, or
-        ``"precomputed"``: X is the matrix (T, T), any symmetric one. Needs 8 T^2 bytes.
+        ``"precomputed"``: X is the matrix (T, T), any symmetric one. Needs 16 T^2 bytes.
     min_size : int, default=1
         Rows of a segment at least.
 
