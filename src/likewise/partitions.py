@@ -102,6 +102,11 @@ class Partition:
         """The representative of every item."""
         return self.exemplars[self.labels]
 
+    @property
+    def code(self) -> Indices:
+        """The partition as one array: representatives of items where there are any, else labels."""
+        return self.labels if self.representatives is None else self.served_by
+
 
 @dataclass(frozen=True, eq=False)
 class FractionalPartition:

@@ -10,6 +10,7 @@ Whatever changes a problem maps potentials to potentials; the same decoder runs 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,98 @@ class TraceScores:
             own = own - own.mean(axis=0)
             total += float(np.vdot(own, own))
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class ShownSegments:
+    """The segments that were shown of a sequence, as losses and decoders look at them.
+
+    Parameters
+    ----------
+    labels : array (T,)
+        The shown segment of every row, 0, 1, ... in the order of time.
+    share : float
+        What the sequence counts among others.
+    """
+
+    labels: NDArray[np.intp]
+    share: float = 1.0
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """The first row of every segment, and the number of rows."""
+        cuts = np.flatnonzero(np.diff(self.labels)) + 1
+        return np.concatenate([[0], cuts, [len(self.labels)]])
+
+    def terms(self, divided: bool) -> tuple[Floats, Floats, NDArray[np.intp], Floats]:
+        """What overlaps of rows s to t with shown segments are made of.
+
+        The sum over shown segments B of |[s, t) ∩ B|^2, each over |B| where ``divided``, is
+        ``left[s] + right[t]``, or ``inside * (t - s)^2`` within a segment.
+        """
+        starts = self.starts
+        sizes = np.diff(starts).astype(np.float64)
+        each = 1.0 / sizes if divided else np.ones(len(sizes))
+        before = np.concatenate([[0.0], np.cumsum(sizes * sizes * each)])
+        own = self.labels
+        rows = np.arange(len(own))
+        left = (starts[own + 1] - rows) ** 2 * each[own] - before[own + 1]
+        right = (rows + 1 - starts[own]) ** 2 * each[own] + before[own]
+        return np.append(left, 0.0), np.append(0.0, right), own, each
+
+
+@dataclass(frozen=True, eq=False)
+class AugmentedScores:
+    """Scores of segments minus a loss against shown segments; see `likewise.losses.segments`.
+
+    The energy of a partition into segments is
+
+        sum over segments of (scatter + penalty - pairs n^2 + overlap h) + constant,
+
+    for segments of n rows, h the overlap with the shown segments, divided as in
+    ``ShownSegments.terms`` and by n where ``divided``.
+
+    Parameters
+    ----------
+    scores : TraceScores
+        Scatter and penalty.
+    shown : ShownSegments
+        What the loss compares with.
+    pairs, overlap : float
+        As above; ``overlap`` is not negative.
+    constant : float
+        Part of every energy.
+    divided : bool
+        Which overlap is meant.
+    n_segments : int or None
+        Only partitions into so many segments.
+    """
+
+    scores: TraceScores
+    shown: ShownSegments
+    pairs: float
+    overlap: float
+    constant: float
+    divided: bool
+    n_segments: int | None = None
+
+    @property
+    def n_items(self) -> int:
+        """Number of rows."""
+        return self.scores.n_items
+
+    def energy_of(self, partition: Partition) -> float:
+        """Energy of a partition into segments."""
+        sizes = partition.sizes.astype(np.float64)
+        shown = np.diff(self.shown.starts)
+        met = np.zeros((len(sizes), len(shown)))
+        np.add.at(met, (partition.labels, self.shown.labels), 1.0)
+        squares = met * met
+        overlap = squares.sum()
+        if self.divided:
+            overlap = (squares / shown / sizes[:, None]).sum()
+        loss = -self.pairs * float(sizes @ sizes) + self.overlap * float(overlap)
+        return self.scores.energy_of(partition) + loss + self.constant
 
 
 @dataclass(frozen=True, eq=False)

@@ -151,6 +151,22 @@ class Example:
 
 
 @dataclass(frozen=True, eq=False)
+class SegmentedSeries:
+    """A sequence, and the segments that were shown of it.
+
+    Parameters
+    ----------
+    rows : array of shape (T, p)
+        Centred, in the units in which columns are compared.
+    shown : ShownSegments
+        The segments (`likewise.potentials`).
+    """
+
+    rows: NDArray[np.float64]
+    shown: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Windows:
     """Which cuts, and which pairs of consecutive ones, segmentations may have.
 

@@ -52,7 +52,7 @@ def test_between_partitions_it_is_concave(loss: ExemplarLoss, seed: int):
             for p in range(n):
                 for q in range(n):
                     x[p, q] = x[q, q] * rng.random() if p != q else x[q, q]
-        values = [loss.value_of_fractional(shown, point(x)) for x in (*ends, sum(ends) / 2)]
+        values = [loss.value(shown, point(x)) for x in (*ends, sum(ends) / 2)]
         assert values[2] >= (values[0] + values[1]) / 2 - 1e-12
 
 

@@ -66,7 +66,7 @@ def test_bound_and_points_enclose_the_relaxation(seed: int):
             np.testing.assert_allclose(x.sum(axis=1), 1.0, atol=1e-11)
             assert np.all(x >= 0.0)
             assert np.all(x <= np.diag(x)[None, :] + 1e-12)
-            expected = naive.energy(x, draw.d) - draw.loss.value_of_fractional(draw.shown, point)
+            expected = naive.energy(x, draw.d) - draw.loss.value(draw.shown, point)
             assert energy == pytest.approx(expected, abs=1e-9)
 
 

@@ -13,7 +13,7 @@ import pytest
 from likewise.decoders.parts import Multipliers, Parts
 from likewise.energies.exemplar import ExemplarEnergy
 from likewise.learners.base import Model
-from likewise.learners.subgradient import parts_gradient
+from likewise.learners.subgradient import descent
 from likewise.learners.violation import complete, violation
 from likewise.losses.exemplar import ExemplarLoss
 from likewise.partitions import Partition
@@ -44,6 +44,10 @@ def draw(rng: np.random.Generator, case, index: int) -> tuple[Example, np.ndarra
     return example, weights_for(rng, example, index)
 
 
+def memory_of(multipliers: Multipliers) -> np.ndarray:
+    return np.vstack([multipliers.items, multipliers.clusters])
+
+
 def twin_of_parts(
     twin: naive.Shown, weights: np.ndarray, multipliers: Multipliers, loss: ExemplarLoss
 ) -> float:
@@ -68,7 +72,7 @@ def test_the_gradient_of_the_parts_in_the_weights(case, seed: int):
         multipliers = random_multipliers(rng, example.n_items)
         twin = naive.shown_of(example, served_by)
 
-        found = parts_gradient(model, example, served_by, weights, multipliers, 0.1)
+        found = descent(model, example, served_by, weights, memory_of(multipliers), 0.1)
         value = twin_of_parts(twin, weights, multipliers, model.loss)
         size = max(1.0, float(np.abs(twin.f).max(initial=0.0)))
         assert found.loss == pytest.approx(value, abs=1e-9 * size)
@@ -97,8 +101,8 @@ def test_the_gradient_of_the_parts_in_the_multipliers(case, seed: int):
         loss, n, step = ExemplarLoss(), example.n_items, 0.1
         multipliers = random_multipliers(rng, n)
         served_by = complete(case.energy, example, weights)
-        found = parts_gradient(Model(case.energy, loss), example, served_by, weights,
-                               multipliers, step)  # fmt: skip
+        found = descent(Model(case.energy, loss), example, served_by, weights,
+                        memory_of(multipliers), step)  # fmt: skip
         augmented = loss.augment(case.energy.potentials(example, weights), example.shown)
         parts = Parts.of(augmented)
 
@@ -106,8 +110,8 @@ def test_the_gradient_of_the_parts_in_the_multipliers(case, seed: int):
             return parts.minimise(moved).value
 
         # The multipliers went up along the gradient of the sum of the minima.
-        items = (found.items - multipliers.items) / step
-        clusters = (found.clusters - multipliers.clusters) / step
+        items = (found.memory[:-1] - multipliers.items) / step
+        clusters = (found.memory[-1] - multipliers.clusters) / step
         np.testing.assert_allclose(items.sum(axis=0) + clusters, 0.0, atol=1e-10)
         size = max(1.0, float(np.abs(augmented.serve[np.isfinite(augmented.serve)]).max(initial=0)))
         for _ in range(5):

@@ -48,3 +48,7 @@ class ExemplarEnergy:
             within = costs.service[np.ix_(members, members)].sum(axis=0)
             served_by[members] = members[np.argmin(within + costs.opening[members])]
         return Partition.from_service(served_by)
+
+    def point_of(self, code: NDArray[np.intp]) -> FractionalPartition:
+        """A partition from what it is kept as: who serves whom."""
+        return FractionalPartition.from_service(code)

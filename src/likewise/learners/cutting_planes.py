@@ -24,7 +24,6 @@ from likewise.learners.base import Problem, relative_gap
 from likewise.learners.master import Master
 from likewise.learners.violation import Violation, complete, violation
 from likewise.parallel.local import map_in_order
-from likewise.partitions import FractionalPartition
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -60,7 +59,7 @@ class PlanesState:
     ``best``, ``objective`` and ``lower_bound`` are the answer so far; ``centre``, ``upper`` and
     ``lower`` the same for the exemplars of the present round. ``weights`` are looked at next.
     ``features``, ``losses``, ``owner``, ``mass``, ``reserve`` and ``idle`` have one entry per
-    plane; ``served_by``, ``prices`` and ``shown`` one per example.
+    plane; ``codes``, ``prices`` and ``shown`` one per example.
     """
 
     best: Floats
@@ -78,7 +77,7 @@ class PlanesState:
     round: int
     shaken: int
     status: str
-    served_by: tuple[Indices, ...]
+    codes: tuple[Indices, ...]
     prices: tuple[Floats, ...]
     shown: Floats
     features: Floats
@@ -117,12 +116,12 @@ class CuttingPlanes:
         """No planes yet; the exemplars are those of the starting weights."""
         n, none = problem.n_weights, np.empty(0)
         nothing = np.empty(0, dtype=np.intp)
-        served_by = _completions(problem, problem.start)
+        codes = _completions(problem, problem.start)
         return PlanesState(
             best=problem.start, objective=np.inf, lower_bound=-np.inf, weights=problem.start,
             centre=problem.start, upper=np.inf, lower=-np.inf, predicted=np.inf, proximity=0.0,
             steps=FIRST_STEPS, stalled=0, age=0, round=1, shaken=0, status="",
-            served_by=served_by, prices=(), shown=_shown(problem, served_by),
+            codes=codes, prices=(), shown=_shown(problem, codes),
             features=np.empty((0, n)), losses=none, owner=nothing, mass=none, reserve=none,
             idle=nothing,
         )  # fmt: skip
@@ -131,9 +130,9 @@ class CuttingPlanes:
         """Look at the present weights, then choose the next ones."""
         prices = state.prices or (None,) * len(problem.examples)
         tasks = [
-            (problem.model, example, served_by, state.weights, price, state.steps)
-            for example, served_by, price in zip(
-                problem.examples, state.served_by, prices, strict=True
+            (problem.model, example, code, state.weights, price, state.steps)
+            for example, code, price in zip(
+                problem.examples, state.codes, prices, strict=True
             )
         ]
         found = map_in_order(violation, tasks, n_jobs)
@@ -171,15 +170,15 @@ class CuttingPlanes:
         self, problem: Problem, state: PlanesState, weights: Floats
     ) -> PlanesState | None:
         """Complete with some weights and begin at the centre; None where nothing changes."""
-        served_by = _completions(problem, weights)
-        if all(map(np.array_equal, served_by, state.served_by)):
+        codes = _completions(problem, weights)
+        if all(map(np.array_equal, codes, state.codes)):
             return None
-        shown = _shown(problem, served_by)
+        shown = _shown(problem, codes)
         # The same minima at the centre; only the energies of what was shown are others.
         change = float(((shown - state.shown) @ state.centre).sum())
         return replace(
             state, weights=state.centre, upper=state.upper + change, lower=-np.inf, stalled=0,
-            age=0, round=state.round + 1, served_by=served_by, shown=shown,
+            age=0, round=state.round + 1, codes=codes, shown=shown,
         )  # fmt: skip
 
 
@@ -195,13 +194,13 @@ def _answered(state: PlanesState) -> PlanesState:
     return replace(state, best=state.centre, objective=state.upper, lower_bound=state.lower)
 
 
-def _shown(problem: Problem, served_by: tuple[Indices, ...]) -> Floats:
+def _shown(problem: Problem, codes: tuple[Indices, ...]) -> Floats:
     """The joint features of the completed partitions."""
-    joint = problem.model.energy.joint_features
+    energy = problem.model.energy
     return np.array(
         [
-            joint(example, FractionalPartition.from_service(service))
-            for example, service in zip(problem.examples, served_by, strict=True)
+            energy.joint_features(example, energy.point_of(code))
+            for example, code in zip(problem.examples, codes, strict=True)
         ]
     )
 

@@ -1,29 +1,36 @@
-"""The projected subgradient method of komodakis2011, fig. 1: ``optimiser="subgradient"``.
+"""The projected subgradient methods of the papers: ``optimiser="subgradient"``.
 
-Weights and multipliers move together, with one step s_t for both, along the subgradient of the
-joint objective (28); every T rounds the exemplars are completed anew with the present weights. The
-stochastic form looks at one example, drawn at random, in every iteration.
+Every iteration takes one step of length s_t along a subgradient of the objective, batch or, with
+``optimiser="stochastic"``, of one example drawn at random, and every T iterations partitions that
+are not wholly shown are completed anew with the present weights.
 
-Departures from the print, all of them errata (docs/papers/komodakis2011.md): steps are subtracted,
-the chosen exemplar of a part is open, and completion serves every item by the exemplar of its own
-cluster.
+What an example says depends on its potentials. Exemplar costs are split into parts, as in fig. 1 of
+komodakis2011: weights and multipliers move together along the subgradient of the joint objective
+(28). Segments have an exact decoder, and the subgradient is that of the hinge itself (lajugie2014,
+section 3.1).
+
+Departures from the print, all of them errata (docs/papers): steps are subtracted, the chosen
+exemplar of a part is open, and completion serves every item by the exemplar of its own cluster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.arrays.random import stream
+from likewise.decoders.augmented import decode_augmented
 from likewise.decoders.parts import Multipliers, Parts
 from likewise.learners.base import Model, Problem
 from likewise.learners.violation import complete
 from likewise.parallel.local import map_in_order
 from likewise.partitions import FractionalPartition, Partition
-from likewise.supervision import Example
+from likewise.potentials import AugmentedCosts, AugmentedScores
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -33,18 +40,17 @@ DEFAULT_STEP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class PartsGradient:
-    """What one example says: its share of (28) and of the subgradient, and its next multipliers."""
+class Descent:
+    """What one example says: its loss, a subgradient of it, and its next multipliers."""
 
     loss: float
     gradient: Floats
-    items: Floats
-    clusters: Floats
+    memory: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class SubgradientState:
-    """Between two passes; ``items``, ``clusters`` and ``served_by`` have one entry per example."""
+    """Between two passes; ``codes`` and ``memory`` have one entry per example."""
 
     weights: Floats
     best: Floats
@@ -52,38 +58,61 @@ class SubgradientState:
     lower_bound: float
     iteration: int
     status: str
-    served_by: tuple[Indices, ...]
-    items: tuple[Floats, ...]
-    clusters: tuple[Floats, ...]
+    codes: tuple[Indices, ...]
+    memory: tuple[Floats, ...]
 
 
-def parts_gradient(
-    model: Model,
-    example: Example,
-    served_by: Indices,
-    weights: Floats,
-    multipliers: Multipliers,
-    step: float,
-) -> PartsGradient:
-    """Minimise the parts of one example, and move its multipliers by a step."""
-    costs = model.energy.potentials(example, weights)
-    shown_energy = costs.energy_of(Partition.from_service(served_by))
-    minimisers = Parts.of(model.loss.augment(costs, example.shown)).minimise(multipliers)
+@singledispatch
+def lowest(
+    augmented: Any, memory: Floats, step: float
+) -> tuple[float | None, Partition | FractionalPartition, Floats]:
+    """A lower bound of the energy, None where the point attains it; the point; the next memory."""
+    raise TypeError(f"no decoder for {type(augmented).__name__}")
+
+
+@lowest.register
+def _of_costs(
+    augmented: AugmentedCosts, memory: Floats, step: float
+) -> tuple[float | None, Partition | FractionalPartition, Floats]:
+    """The memory are the multipliers of the items' parts, and in the last row of the clusters'."""
+    n = augmented.n_items
+    multipliers = Multipliers.zero(n) if not memory.size else Multipliers(memory[:-1], memory[-1])
+    minimisers = Parts.of(augmented).minimise(multipliers)
     moved, count = multipliers.moved(minimisers, step)
     # sum_q X_q f_qq / (n + 1): the parts share every opening cost.
-    own = np.arange(example.n_items)
-    clients = np.flatnonzero(minimisers.server != own)
+    clients = np.flatnonzero(minimisers.server != np.arange(n))
     point = FractionalPartition(
-        count / (example.n_items + 1), clients, minimisers.server[clients], np.ones(len(clients))
+        count / (n + 1), clients, minimisers.server[clients], np.ones(len(clients))
     )
-    joint = model.energy.joint_features
-    gradient = joint(example, FractionalPartition.from_service(served_by)) - joint(example, point)
-    return PartsGradient(shown_energy - minimisers.value, gradient, moved.items, moved.clusters)
+    return minimisers.value, point, np.vstack([moved.items, moved.clusters])
+
+
+@lowest.register
+def _of_scores(
+    augmented: AugmentedScores, memory: Floats, step: float
+) -> tuple[float | None, Partition | FractionalPartition, Floats]:
+    return None, decode_augmented(augmented), memory
+
+
+def descent(
+    model: Model, example: Any, code: Indices, weights: Floats, memory: Floats, step: float
+) -> Descent:
+    """Look at one example; the multipliers it has move by a step."""
+    energy = model.energy
+    shown = energy.joint_features(example, energy.point_of(code))
+    augmented = model.loss.augment(energy.potentials(example, weights), example.shown)
+    bound, point, memory = lowest(augmented, memory, step)
+    gradient = shown - energy.joint_features(example, point)
+    if bound is None:
+        loss = float(gradient @ weights) + model.loss.value(example.shown, point)
+    else:
+        loss = float(shown @ weights) - bound
+    return Descent(loss, gradient, memory)
 
 
 @dataclass(frozen=True)
 class Subgradient:
-    """Fig. 1.
+    """The projected subgradient method.
 
     Parameters
     ----------
@@ -106,12 +135,11 @@ class Subgradient:
 
     def init(self, problem: Problem) -> SubgradientState:
         """Multipliers zero."""
+        n = len(problem.examples)
         return SubgradientState(
             weights=problem.start, best=problem.start, objective=np.inf, lower_bound=-np.inf,
-            iteration=0, status="",
-            served_by=tuple(np.zeros(e.n_items, dtype=np.intp) for e in problem.examples),
-            items=tuple(np.zeros((e.n_items, e.n_items)) for e in problem.examples),
-            clusters=tuple(np.zeros(e.n_items) for e in problem.examples),
+            iteration=0, status="", codes=(np.empty(0, dtype=np.intp),) * n,
+            memory=(np.empty(0),) * n,
         )  # fmt: skip
 
     def step(
@@ -122,27 +150,25 @@ class Subgradient:
         chosen = list(everyone)
         if self.stochastic:
             chosen = [int(stream(self.seed, "example", t).integers(len(chosen)))]
-        served_by = list(state.served_by)
+        codes, memory = list(state.codes), list(state.memory)
         for k in chosen if self.stochastic or (t - 1) % self.rounds == 0 else []:
-            served_by[k] = complete(problem.model.energy, problem.examples[k], state.weights)
+            codes[k] = complete(problem.model.energy, problem.examples[k], state.weights)
         length = self.length(t)
         tasks = [
-            (
-                problem.model, problem.examples[k], served_by[k], state.weights,
-                Multipliers(state.items[k], state.clusters[k]), length,
-            )
+            (problem.model, problem.examples[k], codes[k], state.weights, memory[k], length)
             for k in chosen
-        ]  # fmt: skip
-        found = map_in_order(parts_gradient, tasks, n_jobs)
+        ]
+        found = map_in_order(descent, tasks, n_jobs)
+        # One example stands for all of them.
+        factor = len(everyone) if self.stochastic else 1
         gradient = problem.terrain.gradient(state.weights)
         for part in found:
-            gradient = gradient + part.gradient
+            gradient = gradient + factor * part.gradient
         objective = problem.terrain.value(state.weights) + sum(part.loss for part in found)
         if not (np.isfinite(gradient).all() and np.isfinite(objective)):
             return replace(state, status="nonfinite")
-        items, clusters = list(state.items), list(state.clusters)
         for k, part in zip(chosen, found, strict=True):
-            items[k], clusters[k] = part.items, part.clusters
+            memory[k] = part.memory
         # The stochastic objective is of one example only, so the last weights are taken there.
         better = self.stochastic or objective < state.objective
         return replace(
@@ -150,7 +176,7 @@ class Subgradient:
             weights=problem.terrain.project(state.weights - length * gradient),
             best=state.weights if better else state.best,
             objective=objective if better else state.objective,
-            iteration=t, served_by=tuple(served_by), items=tuple(items), clusters=tuple(clusters),
+            iteration=t, codes=tuple(codes), memory=tuple(memory),
         )  # fmt: skip
 
     def length(self, t: int) -> float:

@@ -45,14 +45,11 @@ class ExemplarLoss:
     alpha: float = 1.0
     beta: float = 1.0
 
-    def value(self, shown: Indices, partition: Partition) -> float:
-        """The loss of a partition with representatives."""
-        return self.value_of_fractional(
-            shown, FractionalPartition.from_service(partition.served_by)
-        )
-
-    def value_of_fractional(self, shown: Indices, point: FractionalPartition) -> float:
-        """The loss of a point of the relaxation: the concave extension of `value`."""
+    def value(self, shown: Indices, partition: Partition | FractionalPartition) -> float:
+        """The loss of a partition; of a point of the relaxation, its concave extension."""
+        point = partition
+        if isinstance(point, Partition):
+            point = FractionalPartition.from_service(point.served_by)
         n_shown = int(shown.max()) + 1
         most = np.zeros(n_shown)
         np.maximum.at(most, shown, point.openness)
