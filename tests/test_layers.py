@@ -19,7 +19,7 @@ from source_tree import MODULES, SOURCE, parse, relative
 LAYERS = (
     {"arrays", "errors"},
     {"conventions", "metrics", "partitions", "potentials", "supervision", "validation"},
-    {"geometry"},
+    {"geometry", "transformers"},
     {"energies", "losses", "decoders"},
     {"learners", "parallel"},
     {"estimators", "datasets", "persistence", "plots"},

@@ -288,6 +288,37 @@ _PENALTY_REGRESSOR = Entry(
     },
 )
 
+_HERMITE_FEATURES = Entry(
+    module="likewise.transformers.hermite",
+    params={
+        "degree": _COUNT,
+        "widths": Field(("list", "tuple", "array"), items=_NUMBER, remedy=_NUMBERS_REMEDY),
+        "clip": Field(("None", "int", "float")),
+    },
+    fitted={
+        "medians_": Field(("array",), dtypes="f", shape=("p",)),
+        "scales_": Field(("array",), dtypes="f", shape=("p",)),
+        "n_features_in_": Field(("int",), size="p"),
+        "feature_names_in_": _COLUMN_NAMES,
+    }
+    | _OUTPUT,
+)
+
+_WINDOW_FEATURES = Entry(
+    module="likewise.transformers.windows",
+    params={"width": _MAYBE_COUNT, "wide": Field(("None", "int", "float"))},
+    fitted={
+        "width_": _COUNT,
+        "wide_width_": _MAYBE_COUNT,
+        "means_": Field(("array",), dtypes="f", shape=("p",)),
+        "scales_": Field(("array",), dtypes="f", shape=("p",)),
+        "step_scales_": Field(("array",), dtypes="f", shape=("p",)),
+        "n_features_in_": Field(("int",), size="p"),
+        "feature_names_in_": _COLUMN_NAMES,
+    }
+    | _OUTPUT,
+)
+
 _REGULARISERS: Final = "likewise.learners.regularisers"
 
 TABLE: Final[dict[str, Entry]] = {
@@ -295,7 +326,9 @@ TABLE: Final[dict[str, Entry]] = {
     "Compare": _COMPARE,
     "ExemplarClusterer": _EXEMPLAR_CLUSTERER,
     "ExemplarLearner": _EXEMPLAR_LEARNER,
+    "HermiteFeatures": _HERMITE_FEATURES,
     "PenaltyRegressor": _PENALTY_REGRESSOR,
+    "WindowFeatures": _WINDOW_FEATURES,
     "L1": Entry(_REGULARISERS, {}),
     "L2": Entry(_REGULARISERS, {}),
     "Towards": Entry(_REGULARISERS, {"center": Field(("array",), dtypes="f")}),
