@@ -14,6 +14,7 @@ stay.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,6 +89,17 @@ class PlanesState:
     idle: Indices
 
 
+@dataclass(frozen=True, eq=False)
+class Inherited:
+    """Where a training of the same losses on another terrain ended: planes say nothing of terrains.
+
+    ``losses`` is the sum of all hinges at its best weights.
+    """
+
+    state: PlanesState
+    losses: float
+
+
 @dataclass(frozen=True)
 class CuttingPlanes:
     """Proximal bundle over the planes of all examples.
@@ -103,21 +115,28 @@ class CuttingPlanes:
         stay, they are completed anew with shaken weights, this often; the best is kept.
     seed : int
         Of the shakes.
+    pull : float
+        How strongly the first steps are pulled to the start, where 1 lets weights change by about
+        half.
+    inherited : Inherited or None
+        What is known already.
     """
 
     tol: float = 0.02
     max_rounds: int = 20
     shakes: int = 0
     seed: int = 0
+    pull: float = 1.0
+    inherited: Inherited | None = None
 
     state_type = PlanesState
 
     def init(self, problem: Problem) -> PlanesState:
-        """No planes yet; the exemplars are those of the starting weights."""
+        """The exemplars are those of the starting weights; planes there are only if inherited."""
         n, none = problem.n_weights, np.empty(0)
         nothing = np.empty(0, dtype=np.intp)
         codes = _completions(problem, problem.start)
-        return PlanesState(
+        fresh = PlanesState(
             best=problem.start, objective=np.inf, lower_bound=-np.inf, weights=problem.start,
             centre=problem.start, upper=np.inf, lower=-np.inf, predicted=np.inf, proximity=0.0,
             steps=FIRST_STEPS, stalled=0, age=0, round=1, shaken=0, status="",
@@ -125,21 +144,32 @@ class CuttingPlanes:
             features=np.empty((0, n)), losses=none, owner=nothing, mass=none, reserve=none,
             idle=nothing,
         )  # fmt: skip
+        return fresh if self.inherited is None else self._continued(problem, fresh, self.inherited)
+
+    def _continued(self, problem: Problem, state: PlanesState, known: Inherited) -> PlanesState:
+        """The same with the planes of examples that are known, and weights that follow from them.
+
+        Completions must be the same in both trainings.
+        """
+        old = known.state
+        best = problem.terrain.project(old.best)
+        of_examples = old.owner < len(problem.examples)
+        state = replace(
+            state, best=best, centre=best, steps=old.steps, prices=old.prices,
+            features=old.features[of_examples], losses=old.losses[of_examples],
+            owner=old.owner[of_examples], mass=old.mass[of_examples],
+            reserve=old.mass[of_examples], idle=np.zeros(int(of_examples.sum()), dtype=np.intp),
+        )  # fmt: skip
+        upper = problem.terrain.value(best) + known.losses
+        return _balanced(problem, replace(state, upper=upper), self.tol, self.pull)
 
     def step(self, problem: Problem, state: PlanesState, n_jobs: int | None) -> PlanesState:
         """Look at the present weights, then choose the next ones."""
-        prices = state.prices or (None,) * len(problem.examples)
-        tasks = [
-            (problem.model, example, code, state.weights, price, state.steps)
-            for example, code, price in zip(
-                problem.examples, state.codes, prices, strict=True
-            )
-        ]
-        found = map_in_order(violation, tasks, n_jobs)
-        state = _with_planes(problem, _judged(problem, state, found), found)
+        found = _looked_at(problem, state, n_jobs)
+        state = _with_planes(problem, _forgotten(_judged(problem, state, found)), found)
         if not np.isfinite(state.upper) or not np.isfinite(state.features).all():
             return replace(state, status="nonfinite")
-        state = _answered(_balanced(problem, state, self.tol))
+        state = _answered(_balanced(problem, state, self.tol, self.pull))
         closed = relative_gap(state.upper, state.lower) <= self.tol
         if closed or state.stalled >= PATIENCE:
             return self._completed(problem, state)
@@ -235,13 +265,31 @@ def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> Pla
     )
 
 
-def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -> PlanesState:
-    """The planes that are still in use, and the new ones."""
+def _looked_at(problem: Problem, state: PlanesState, n_jobs: int | None) -> list[Violation]:
+    """The worst points of all examples at the present weights."""
+    prices: Sequence[Floats | None] = state.prices or (None,) * len(problem.examples)
+    tasks = [
+        (problem.model, example, code, state.weights, price, state.steps)
+        for example, code, price in zip(problem.examples, state.codes, prices, strict=True)
+    ]
+    return map_in_order(violation, tasks, n_jobs)
+
+
+def _forgotten(state: PlanesState) -> PlanesState:
+    """Without planes that have not been in use for long."""
     used = (state.mass > 0.0) | (state.reserve > 0.0)
     idle = np.where(used, 0, state.idle + 1)
     kept = (idle <= FORGOTTEN_AFTER) | ~state.features.any(axis=1)
-    counts = [len(v.losses) for v in found]
-    owner = np.repeat(np.arange(len(found)), counts)
+    return replace(
+        state, features=state.features[kept], losses=state.losses[kept], owner=state.owner[kept],
+        mass=state.mass[kept], reserve=state.reserve[kept], idle=idle[kept],
+    )  # fmt: skip
+
+
+def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -> PlanesState:
+    """One more plane for every point found."""
+    n_examples = len(problem.examples)
+    owner = np.repeat(np.arange(n_examples), [len(v.losses) for v in found])
     features = np.vstack([v.features for v in found])
     losses = np.concatenate([v.losses for v in found])
     if problem.terrain.quadratic is None:
@@ -249,30 +297,31 @@ def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -
         gradient = problem.terrain.gradient(state.weights)
         offset = problem.terrain.value(state.weights) - gradient @ state.weights
         features, losses = np.vstack([features, -gradient]), np.append(losses, offset)
-        owner = np.append(owner, len(found))
+        owner = np.append(owner, n_examples)
     if problem.terrain.constraint is not None and not len(state.owner):
         # The constraint is the last owner. Inside its set it costs nothing.
         features = np.vstack([features, np.zeros((1, problem.n_weights))])
-        losses, owner = np.append(losses, 0.0), np.append(owner, len(found) + 1)
+        losses, owner = np.append(losses, 0.0), np.append(owner, n_examples + 1)
+    # Whoever had no plane yet puts its mass on its first one.
     first = np.zeros(len(owner))
-    if not len(state.owner):
-        first[np.unique(owner, return_index=True)[1]] = 1.0
+    names, places = np.unique(owner, return_index=True)
+    first[places[~np.isin(names, state.owner)]] = 1.0
     return replace(
         state,
-        features=np.vstack([state.features[kept], features]),
-        losses=np.concatenate([state.losses[kept], losses]),
-        owner=np.concatenate([state.owner[kept], owner]),
-        mass=np.concatenate([state.mass[kept], first]),
-        reserve=np.concatenate([state.reserve[kept], first]),
-        idle=np.concatenate([idle[kept], np.zeros(len(owner), dtype=np.intp)]),
+        features=np.vstack([state.features, features]),
+        losses=np.concatenate([state.losses, losses]),
+        owner=np.concatenate([state.owner, owner]),
+        mass=np.concatenate([state.mass, first]),
+        reserve=np.concatenate([state.reserve, first]),
+        idle=np.concatenate([state.idle, np.zeros(len(owner), dtype=np.intp)]),
     )
 
 
-def _balanced(problem: Problem, state: PlanesState, tol: float) -> PlanesState:
+def _balanced(problem: Problem, state: PlanesState, tol: float, pull: float) -> PlanesState:
     """The next weights, what they promise, and the lower bound."""
     allowed = BALANCED * tol * abs(state.upper) / len(problem.examples)
     master = _master(problem, state)
-    proximity = state.proximity or master.first_proximity(state.mass, state.upper)
+    proximity = state.proximity or pull * master.first_proximity(state.mass, state.upper)
     for _ in range(MOST_CUTS):
         mass = state.mass.copy()
         weights = master.solve(state.centre, proximity, mass, allowed)

@@ -20,13 +20,14 @@ from scipy.optimize import linprog
 
 from likewise.learners._kernels import planes as kernels
 from likewise.learners.base import Problem
+from likewise.learners.cone import ConeMaster, ConeTerrain
 from likewise.learners.regularisers import Terrain
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Sweeps over all owners at most.
-SWEEPS = 400
+# Sweeps over all owners at most, and steps over all masses where weights form a matrix.
+SWEEPS, CONE_STEPS = 400, 300
 # The first pull at least, as a share of the objective per typical weight.
 LEAST_PULL = 1e-3
 # Where a parabola is touched, in shares of a weight.
@@ -77,6 +78,11 @@ class Master:
         pull = proximity / self.scale
         _, linear, curvature = quadratic_part(self.terrain)
         inverse = 1.0 / (curvature + pull)
+        if isinstance(self.terrain, ConeTerrain):
+            return ConeMaster(
+                self.terrain, self.slopes, self.offsets, self.owner, linear, inverse,
+                inverse * pull * centre,
+            ).solve(mass, allowed, CONE_STEPS)  # fmt: skip
         order = np.argsort(self.owner, kind="stable")
         starts = np.searchsorted(self.owner[order], np.arange(int(self.owner.max()) + 2))
         box = (inverse, inverse * pull * centre, self.terrain.lower, self.terrain.upper)
@@ -104,6 +110,8 @@ class Master:
 
         In the place of the quadratic part are tangents of every coordinate, near the centre.
         """
+        if isinstance(self.terrain, ConeTerrain):
+            return None
         _, linear, curvature = quadratic_part(self.terrain)
         names, which = np.unique(self.owner, return_inverse=True)
         curved = np.flatnonzero(curvature)

@@ -88,6 +88,64 @@ class Towards:
 
 
 @dataclass(frozen=True)
+class Elastic:
+    """A sum of weights that are not negative, and half the sum of their squares.
+
+    Of a matrix the sum is its trace, and the squares are those of all entries.
+
+    Parameters
+    ----------
+    linear, squared : float
+        What the two parts count.
+    diagonal : array or None
+        Which weights are in the first sum; None is all of them.
+    """
+
+    linear: float
+    squared: float
+    diagonal: Any = None
+
+    @property
+    def counted(self) -> Any:
+        """One for weights in the first sum, zero for others."""
+        return 1.0 if self.diagonal is None else self.diagonal
+
+    def value(self, weights: Floats) -> float:
+        """Both parts."""
+        total = float((self.counted * weights).sum())
+        return self.linear * total + 0.5 * self.squared * float(weights @ weights)
+
+    def gradient(self, weights: Floats) -> Floats:
+        """The gradient of both."""
+        return self.linear * self.counted + self.squared * weights
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Half the squared distance from given weights, in a unit that is one for all of them.
+
+    Parameters
+    ----------
+    center : array
+        The weights to stay close to.
+    unit : float
+        Squared distances are divided by it.
+    """
+
+    center: Floats
+    unit: float
+
+    def value(self, weights: Floats) -> float:
+        """The squared distance."""
+        away = weights - self.center
+        return 0.5 * float(away @ away) / self.unit
+
+    def gradient(self, weights: Floats) -> Floats:
+        """Its gradient."""
+        return (weights - self.center) / self.unit
+
+
+@dataclass(frozen=True)
 class Nonnegative:
     """Weights that are not negative."""
 
@@ -158,6 +216,14 @@ class Terrain:
                 linear[:n] = -self.tau
                 curvature[:n] = self.tau / center
                 return 0.5 * self.tau * float(center.sum()), linear, curvature
+            case Elastic():
+                linear[:n] = self.tau * kind.linear * kind.counted
+                curvature[:n] = self.tau * kind.squared
+                return 0.0, linear, curvature
+            case Near(center=center, unit=unit):
+                linear[:n] = -self.tau / unit * center
+                curvature[:n] = self.tau / unit
+                return 0.5 * self.tau / unit * float(center @ center), linear, curvature
         return None
 
     def value(self, weights: Floats) -> float:

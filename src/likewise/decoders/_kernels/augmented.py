@@ -41,13 +41,16 @@ def _loss_gain(terms, s, t):
 
 @kernel
 def penalised(sums, terms, slack):
-    """Best gains and predecessors; candidates that are behind by more than the slack leave."""
+    """Best gains and predecessors; candidates that are behind by more than the slack leave.
+
+    Also returns how many gains were computed.
+    """
     n = sums.shape[0] - 1
     best = np.full(n + 1, -np.inf)
     best[0] = 0.0
     before = np.zeros(n + 1, np.int64)
     candidates, values = np.empty(n + 1, np.int64), np.empty(n + 1)
-    count = 0
+    count, computed = 0, 0
     for t in range(1, n + 1):
         candidates[count] = t - 1
         count += 1
@@ -58,6 +61,7 @@ def penalised(sums, terms, slack):
             if values[k] > top:
                 top, where = values[k], s
         best[t], before[t] = top, where
+        computed += count
         limit = top - slack - GUARD * (1.0 + abs(top))
         kept = 0
         for k in range(count):
@@ -65,7 +69,7 @@ def penalised(sums, terms, slack):
                 candidates[kept] = candidates[k]
                 kept += 1
         count = kept
-    return best, before
+    return best, before, computed
 
 
 @kernel
