@@ -140,8 +140,8 @@ def naive_features(X: np.ndarray, width: int, wide: int) -> np.ndarray:
                 first, last = max(t - rows // 2, 0), min(t - rows // 2 + rows, n)
                 inside = steps[first : last - 1, k]
                 spread = inside.std() if len(inside) else 0.0
-                features[t, k, place] = np.log(max(z[first:last, k].std(), 0.01))
-                features[t, k, place + 1] = np.log(max(spread, 0.01))
+                features[t, k, place] = np.log(max(z[first:last, k].std(), 0.02))
+                features[t, k, place + 1] = np.log(max(spread, 0.02))
     return features.reshape(n, 5 * p)
 
 
@@ -207,7 +207,7 @@ def test_constant_stretches_stop_at_the_floor():
     X = shifted_sequence(0)
     X[100:200] = 0.1
     features = WindowFeatures(width=10).fit_transform(X)
-    floor = np.log(0.01)
+    floor = np.log(0.02)
     assert features.min() > floor - 1.0
     np.testing.assert_allclose(features[110:190, [1, 2, 6, 7]], floor, rtol=1e-12)
 

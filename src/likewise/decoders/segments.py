@@ -8,6 +8,7 @@ regions, similarities           all pairs that are allowed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,7 +82,7 @@ def decode_segments(
         return None
     if windows is None and isinstance(scores, TraceScores):
         if n_segments is None:
-            return _finished(scores, _penalised(scores.rows, scores.penalty, min_size))
+            return _finished(scores, _search(scores.rows, min_size)(scores.penalty))
         found = _by_penalty(scores, n_segments, min_size)
         if found is not None:
             return found
@@ -98,10 +99,10 @@ def penalty_path(
     nothing lies between them or what does is found there.
     """
 
+    search = _search(scores.rows, min_size)
+
     def best(penalty: float) -> Segmentation:
-        return _finished(
-            TraceScores(scores.rows, penalty), _penalised(scores.rows, penalty, min_size)
-        )
+        return _finished(TraceScores(scores.rows, penalty), search(penalty))
 
     def between(left: Segmentation, right: Segmentation) -> list[Segmentation]:
         if left.n_segments <= right.n_segments + 1:
@@ -119,14 +120,15 @@ def penalty_path(
     return [first, *between(first, last), last]
 
 
-def _penalised(rows: Floats, penalty: float, min_size: int) -> Indices:
-    """The change points of least energy for a penalty."""
+def _search(rows: Floats, min_size: int) -> Callable[[float], Indices]:
+    """The change points of least energy as a function of the penalty."""
     n, sums = len(rows), kernels.cumulative(rows)
     if rows.shape[1] == 1:
         squares = np.ascontiguousarray(kernels.cumulative(np.square(rows))[:, 0])
         column = np.ascontiguousarray(sums[:, 0])
-        return _traced(functional.penalised(column, squares, penalty, min_size)[1])
-    return _traced(kernels.penalised(sums, penalty, min_size, YOUNG, blocks_for(n))[1])
+        return lambda penalty: _traced(functional.penalised(column, squares, penalty, min_size)[1])
+    blocks = blocks_for(n)
+    return lambda penalty: _traced(kernels.penalised(sums, penalty, min_size, YOUNG, blocks)[1])
 
 
 def blocks_for(n: int) -> int:
@@ -151,11 +153,10 @@ def _finished(scores: TraceScores | GramScores, change_points: Indices) -> Segme
 
 def _by_penalty(scores: TraceScores, n_segments: int, min_size: int) -> Segmentation | None:
     """The best segmentation into so many segments if it is best for some penalty, too."""
-    rows = scores.rows
+    rows, search = scores.rows, _search(scores.rows, min_size)
 
     def best(penalty: float) -> Segmentation:
-        found = _penalised(rows, penalty, min_size)
-        return _finished(TraceScores(rows, scores.penalty), found)
+        return _finished(TraceScores(rows, scores.penalty), search(penalty))
 
     few = best(float(np.square(rows).sum()) + 1.0)
     many = best(0.0)

@@ -9,6 +9,7 @@ last the penalty.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +33,12 @@ class SegmentEnergy:
     ----------
     full : bool
         Whether the metric is a matrix.
+    groups : array (p,) or None
+        Columns with the same number share a weight; None is one for each.
     """
 
     full: bool = False
+    groups: Any = None
 
     def potentials(self, example: SegmentedSeries, weights: Floats) -> TraceScores:
         """The scores of one sequence with the weights applied."""
@@ -45,6 +49,7 @@ class SegmentEnergy:
             factor = factor_of(metric.reshape(p, p))
             found = rows @ (np.sqrt(share) * factor)
         else:
+            metric = metric if self.groups is None else metric[self.groups]
             used = metric > 0.0
             found = rows[:, used] * np.sqrt(share * metric[used])
         if not found.shape[1]:
@@ -60,6 +65,8 @@ class SegmentEnergy:
             scatter = (example.rows.T @ example.rows - means.T @ means).ravel()
         else:
             scatter = np.square(example.rows).sum(axis=0) - np.square(means).sum(axis=0)
+            if self.groups is not None:
+                scatter = np.bincount(self.groups, scatter)
         features: Floats = example.shown.share * np.append(scatter, len(sizes))
         return features
 

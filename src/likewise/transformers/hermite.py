@@ -15,13 +15,16 @@ from likewise.arrays.blocks import require_memory
 from likewise.errors import InputError, InputTypeError
 from likewise.geometry.noise import noise_scales
 from likewise.transformers.columns import in_units_of, measure
-from likewise.validation import validate_int, validate_number, validate_rows
+from likewise.validation import validate_choice, validate_int, validate_number, validate_rows
 
 __all__ = ["HermiteFeatures", "hermite_functions"]
 
 Floats = NDArray[np.float64]
 
+SCALES = ("noise", "spread")
 LARGEST_DEGREE = 100
+# Interquartile range of a normal variable / its standard deviation.
+NORMAL_OF_IQR = 1.349
 # Where h_0 is 0 in floating point, and so are the others, up to the largest degree.
 BEYOND = 50.0
 
@@ -44,6 +47,9 @@ class HermiteFeatures(TransformerMixin, BaseEstimator):
     clip : float or None, default=3.0
         The column itself is one more feature, from its median, in units of its noise, and cut off
         at plus and minus `clip`: the feature for changes of the mean. None leaves it out.
+    scale : {"noise", "spread"}, default="noise"
+        What columns are measured by: the noise between neighbouring rows, or the interquartile
+        range, which suits sequences that are smooth.
 
     Attributes
     ----------
@@ -52,7 +58,8 @@ class HermiteFeatures(TransformerMixin, BaseEstimator):
     scales_ : array of shape (p,)
         Its noise: 1.4826 / sqrt(2) times the MAD of the differences of neighbouring rows about
         their median. Where that is 0 their standard deviation / sqrt(2); where that is 0 too the
-        standard deviation of the column; for a constant column 1.
+        standard deviation of the column; for a constant column 1. With ``scale="spread"`` the
+        interquartile range / 1.349; where that is 0 the standard deviation.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -86,10 +93,12 @@ class HermiteFeatures(TransformerMixin, BaseEstimator):
         degree: int = 4,
         widths: Sequence[float] = (1.0, 2.0),
         clip: float | None = 3.0,
+        scale: str = "noise",
     ) -> None:
         self.degree = degree
         self.widths = widths
         self.clip = clip
+        self.scale = scale
 
     def fit(self, X: Any, y: Any = None) -> HermiteFeatures:
         """Learn the median and the noise of every column.
@@ -106,8 +115,9 @@ class HermiteFeatures(TransformerMixin, BaseEstimator):
         self
         """
         self._checked_options()
+        by_noise = validate_choice("scale", self.scale, SCALES) == "noise"
         rows = validate_rows(self, X, reset=True)
-        self.medians_, scales = measure(rows, _medians_and_noise)
+        self.medians_, scales = measure(rows, _medians_and_noise if by_noise else _quartiles)
         self.scales_ = np.where(scales > 0.0, scales, 1.0)
         return self
 
@@ -226,3 +236,9 @@ def _medians_and_noise(rows: Floats) -> tuple[Floats, Floats]:
         of_steps = np.diff(rows[:, guessed], axis=0).std(axis=0) / np.sqrt(2.0)
         scales[guessed] = np.where(of_steps > 0.0, of_steps, scales[guessed])
     return np.median(rows, axis=0), scales
+
+
+def _quartiles(rows: Floats) -> tuple[Floats, Floats]:
+    low, middle, high = np.percentile(rows, [25.0, 50.0, 75.0], axis=0)
+    scales = (high - low) / NORMAL_OF_IQR
+    return middle, np.where(scales > 0.0, scales, rows.std(axis=0))

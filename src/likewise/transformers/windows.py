@@ -19,7 +19,7 @@ __all__ = ["WindowFeatures", "window_moments"]
 Floats = NDArray[np.float64]
 
 # Least local standard deviation, as a share of that of the whole column.
-FLOOR = 1e-2
+FLOOR = 2e-2
 # A column whose numbers are at most 1 and spread less than this varies by rounding only.
 ROUNDING = 4.0 * np.finfo(np.float64).eps
 NARROWEST, SHARE_OF_ROWS, WIDEST = 5, 50, 200

@@ -1,0 +1,151 @@
+"""Which penalty suits labelled sequences under a metric, from their exact paths of segmentations.
+
+A path says which segmentation is best for every penalty, so the mean loss over sequences is known
+as a function of the penalty: constant on intervals. The penalty is the middle, by logarithms, of
+the widest interval where it is least.
+
+What chance offers to a segmentation grows with the logarithm of the number of rows, so penalties
+are those of a typical length, and scaled by the ratio of logarithms for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.decoders.segments import decode_segments, penalty_path
+from likewise.potentials import TraceScores
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Paths are followed to so many segments: this many for every shown one, and some.
+MOST_PER_SHOWN, MOST_MORE = 3, 10
+# Penalties around the one that was learnt which are looked at first, and by how much more where
+# the best one is at the edge.
+LOWEST, HIGHEST, FARTHER = 0.15, 3.0, 8.0
+EXTENSIONS = 12
+# Losses closer than this are the same.
+SAME = 1e-9
+# Shorter sequences are taken to have this many rows.
+SHORTEST = 8.0
+
+
+def growth(n_rows: float, typical: float) -> float:
+    """What the penalty of a sequence of n rows is, as a share of that of a typical one."""
+    return float(np.log(max(n_rows, SHORTEST)) / np.log(max(typical, SHORTEST)))
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The loss of one sequence by penalty: ``losses[k]`` from ``edges[k]`` to ``edges[k + 1]``.
+
+    ``ends`` says whether the path goes on with other segmentations below and above.
+    """
+
+    edges: Floats
+    losses: Floats
+    ends: tuple[bool, bool]
+
+    def at(self, penalties: Floats) -> Floats:
+        """The losses at some penalties."""
+        place = np.searchsorted(self.edges[1:-1], penalties, side="right")
+        found: Floats = self.losses[place]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A sequence whose segmentations can be judged.
+
+    ``rows`` are in the factor space of the metric, ``growth`` is what its penalty is multiplied by,
+    ``most`` how many segments are of interest, and ``judge`` the loss of change points.
+    """
+
+    rows: Floats
+    growth: float
+    most: int
+    judge: Callable[[Indices], float]
+
+
+def curve_of(task: Task, low: float, high: float) -> Curve:
+    """The losses for penalties, of typical sequences, from low to high."""
+    begins, end = low * task.growth, high * task.growth
+    factor, is_cut = (high / low) ** (1.0 / EXTENSIONS), False
+    # Below, there are more segments than anybody wants to hear of.
+    while begins * factor < end and _count(task.rows, begins) > task.most:
+        begins, is_cut = begins * factor, True
+    path = penalty_path(TraceScores(task.rows, begins), begins, end)
+    scatter = np.array([part.scatter for part in path])
+    counts = np.array([part.n_segments for part in path])
+    meet = np.clip(np.diff(scatter) / -np.diff(counts), begins, end)
+    losses = np.array([task.judge(part.partition.change_points) for part in path])
+    edges = np.concatenate([[low], meet / task.growth, [high]])
+    ends = (bool(not is_cut and counts[0] < len(task.rows)), bool(counts[-1] > 1))
+    return Curve(edges, losses, ends)
+
+
+def _count(rows: Floats, penalty: float) -> int:
+    found = decode_segments(TraceScores(rows, penalty))
+    return 1 if found is None else found.n_segments
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A penalty, the mean loss there, the interval that is as good, and the losses one by one."""
+
+    penalty: float
+    loss: float
+    low: float
+    high: float
+    losses: Floats
+
+
+def fit_penalty(tasks: Sequence[Task], around: float) -> Fitted:
+    """The penalty of least mean loss; what was learnt says where to look first."""
+    low, high = LOWEST * around, HIGHEST * around
+    curves = [curve_of(task, low, high) for task in tasks]
+    for _ in range(EXTENSIONS):
+        best = best_interval(curves)
+        below = best.low <= low * (1.0 + SAME) and any(curve.ends[0] for curve in curves)
+        above = best.high >= high * (1.0 - SAME) and any(curve.ends[1] for curve in curves)
+        if not below and not above:
+            break
+        if below:
+            more = [curve_of(task, low / FARTHER, low) for task in tasks]
+            curves = [_joined(first, then) for first, then in zip(more, curves, strict=True)]
+            low /= FARTHER
+        if above:
+            more = [curve_of(task, high, high * FARTHER) for task in tasks]
+            curves = [_joined(first, then) for first, then in zip(curves, more, strict=True)]
+            high *= FARTHER
+    return best_interval(curves)
+
+
+def best_interval(curves: Sequence[Curve]) -> Fitted:
+    """Where the mean of the losses is least; of several such intervals the widest."""
+    edges = np.unique(np.concatenate([curve.edges for curve in curves]))
+    middles = np.sqrt(edges[:-1] * edges[1:])
+    each = np.array([curve.at(middles) for curve in curves])
+    total = each.mean(axis=0)
+    least = total <= total.min() + SAME
+    starts = np.flatnonzero(least & ~np.concatenate([[False], least[:-1]]))
+    stops = np.flatnonzero(least & ~np.concatenate([least[1:], [False]]))
+    widths = np.log(edges[stops + 1] / edges[starts])
+    widest = int(np.argmax(widths))
+    low, high = float(edges[starts[widest]]), float(edges[stops[widest] + 1])
+    return Fitted(
+        penalty=float(np.sqrt(low * high)), loss=float(total.min()), low=low, high=high,
+        losses=each[:, starts[widest]],
+    )  # fmt: skip
+
+
+def _joined(first: Curve, then: Curve) -> Curve:
+    return Curve(
+        np.concatenate([first.edges, then.edges[1:]]),
+        np.concatenate([first.losses, then.losses]),
+        (first.ends[0], then.ends[1]),
+    )

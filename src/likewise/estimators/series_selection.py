@@ -1,0 +1,201 @@
+"""Choosing how to look at sequences, and what metric to learn, on sequences that are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.decoders.segments import decode_segments
+from likewise.estimators.series_features import Units, Viewed
+from likewise.estimators.series_penalties import (
+    MOST_MORE,
+    MOST_PER_SHOWN,
+    Fitted,
+    Task,
+    fit_penalty,
+    growth,
+)
+from likewise.estimators.series_training import (
+    ROUGH,
+    Candidate,
+    Part,
+    SeriesSettings,
+    Trained,
+    Training,
+    path_of,
+)
+from likewise.potentials import TraceScores
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Up to FEW sequences every one is held out once; up to SOME there are FEW folds, then LEAST.
+FEW, SOME, LEAST = 5, 20, 3
+# A candidate gives way to one that can go less wrong where its loss is not lower by this many
+# standard errors of the difference, nor by this share of the loss that there is.
+ERRORS, SHARE = 1.0, 0.02
+# Another way to look at sequences must lower the loss by this share of what there is to lose.
+OTHER_LOOK = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Class:
+    """Sequences, seen in one way, of which some are learnt from.
+
+    Attributes
+    ----------
+    viewed : list of Viewed
+        The sequences, in comparable units.
+    typical : float
+        Blocks of a typical one.
+    settings : SeriesSettings
+        The choices of the user.
+    criterion : str
+        What segmentations are judged by.
+    kinds : array or None
+        The kind of every feature.
+    """
+
+    viewed: list[Viewed]
+    typical: float
+    settings: SeriesSettings
+    criterion: str
+    kinds: Indices | None
+
+    @classmethod
+    def of(
+        cls, viewed: Sequence[Viewed], units: Units, settings: SeriesSettings, criterion: str,
+        kinds: Indices | None,
+    ) -> Class:  # fmt: skip
+        """In the units given."""
+        scaled = [replace(part, rows=units.applied_to(part.rows)) for part in viewed]
+        typical = float(np.exp(np.mean([np.log(len(part.rows)) for part in scaled])))
+        return cls(scaled, typical, settings, criterion, kinds)
+
+    def restricted_to(self, chosen: Sequence[int]) -> Class:
+        """Some of the sequences."""
+        return replace(self, viewed=[self.viewed[k] for k in chosen])
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self.viewed[0].rows.shape[1])
+
+    def training(self, parts: Sequence[Part]) -> Training:
+        """What a training needs, for stretches that are wholly labelled."""
+        return Training.of(parts, self.settings, self.kinds)
+
+    def fitted(self, trained: Trained) -> Fitted:
+        """The penalty that suits what is shown of the sequences."""
+        tasks = [self.task(part, trained) for part in self.viewed if not part.source.is_silent]
+        return fit_penalty(tasks, max(trained.penalty, 1e-3))
+
+    def task(self, part: Viewed, trained: Trained) -> Task:
+        """One sequence, to be judged by penalties."""
+        return Task(
+            trained.factored(part.rows), growth(len(part.rows), self.typical),
+            MOST_PER_SHOWN * (1 + part.source.n_changes) + MOST_MORE,
+            lambda cuts: part.loss(cuts, self.criterion),
+        )  # fmt: skip
+
+    def segmented(self, part: Viewed, trained: Trained, penalty: float) -> Indices:
+        """The change points of one sequence, as learnt."""
+        known = int(part.labels.max()) + 1 if self.settings.known else None
+        scores = TraceScores(
+            trained.factored(part.rows), penalty * growth(len(part.rows), self.typical)
+        )
+        found = decode_segments(scores, n_segments=known)
+        return np.empty(0, dtype=np.intp) if found is None else found.partition.change_points
+
+    def losses(self, trained: Trained, penalty: float) -> Floats:
+        """What is lost on every sequence that shows something."""
+        return np.array(
+            [
+                part.loss(self.segmented(part, trained, penalty), self.criterion)
+                for part in self.viewed
+                if not part.source.is_silent
+            ]
+        )
+
+    def completed(self, trained: Trained, penalty: float) -> list[Part]:
+        """The sequences with the best segmentations that keep to what is shown of them."""
+        parts = []
+        for part in self.viewed:
+            labels = part.labels
+            if not part.is_complete:
+                scores = TraceScores(
+                    trained.factored(part.rows), penalty * growth(len(part.rows), self.typical)
+                )
+                windows = part.regions.windows(len(part.rows))
+                found = decode_segments(scores, windows=windows)
+                if found is None:
+                    continue
+                labels = found.partition.labels
+            parts.append((part.rows, labels))
+        return parts
+
+    def shown_parts(self) -> list[Part]:
+        """What is labelled; where only regions are known, completed under equal weights."""
+        if any(part.source.annotated for part in self.viewed):
+            equal = Trained(np.ones(self.n_features), float(self.n_features), None)
+            return self.completed(equal, self.fitted(equal).penalty)
+        return [stretch for part in self.viewed for stretch in part.parts()]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What candidates lost on every sequence that was held out."""
+
+    candidates: list[Candidate]
+    losses: Floats
+
+    @property
+    def chosen(self) -> int:
+        """The first of the candidates that is not clearly worse than the best."""
+        means = self.losses.mean(axis=1)
+        best = int(np.argmin(means))
+        n = self.losses.shape[1]
+        for k in range(best):
+            behind = self.losses[k] - self.losses[best]
+            error = float(behind.std(ddof=1)) / np.sqrt(n) if n > 1 else np.inf
+            if behind.mean() <= max(ERRORS * error, SHARE * means[best]):
+                return k
+        return best
+
+    def table(self) -> dict[str, list[object]]:
+        """One line per candidate."""
+        n = self.losses.shape[1]
+        errors = self.losses.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.full(
+            len(self.losses), np.nan
+        )
+        return {
+            "candidate": [candidate.name for candidate in self.candidates],
+            "loss": self.losses.mean(axis=1).tolist(),
+            "standard_error": errors.tolist(),
+            "chosen": [k == self.chosen for k in range(len(self.candidates))],
+        }
+
+
+def folds_of(n: int) -> list[list[int]]:
+    """Which sequences are held out together."""
+    count = n if n <= FEW else FEW if n < SOME else LEAST
+    return [list(range(fold, n, count)) for fold in range(count)]
+
+
+def judge_fold(pupils: Class, held: Sequence[int], candidates: Sequence[Candidate]) -> Floats:
+    """The losses of all candidates on held-out sequences, trained on the others."""
+    others = [k for k in range(len(pupils.viewed)) if k not in set(held)]
+    shown, rest = pupils.restricted_to(others), pupils.restricted_to(held)
+    training = shown.training(shown.shown_parts())
+    one = training.one_weight()
+    losses: dict[Candidate, Floats] = {}
+    for path in path_of(candidates):
+        known = None
+        for candidate in path:
+            trained, known = training.train(candidate, one, known, tol=ROUGH)
+            penalty = 1.0 if pupils.settings.known else shown.fitted(trained).penalty
+            losses[candidate] = rest.losses(trained, penalty)
+    return np.array([losses[candidate] for candidate in candidates])

@@ -1,0 +1,300 @@
+"""Training a metric for sequences: candidates, the problem, and what a training gives.
+
+Weights are in units in which the best single feature, of weight one, tells the segments on the two
+sides of a typical shown change apart by the weight of the loss. So strengths mean the same for all
+data, and neither the result nor the path to it depends on units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.energies.segments import SegmentEnergy, factor_of
+from likewise.learners.base import Model, Problem
+from likewise.learners.cone import ConeTerrain
+from likewise.learners.cutting_planes import CuttingPlanes, Inherited
+from likewise.learners.loop import Outcome, run
+from likewise.learners.regularisers import L1, L2, Elastic, Near, Terrain
+from likewise.learners.subgradient import Subgradient
+from likewise.losses.segments import ProjectionLoss, RandLoss
+from likewise.metrics import rand_loss
+from likewise.potentials import ShownSegments
+from likewise.supervision import SegmentedSeries
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Part = tuple[Floats, Indices]
+
+# No weight and no penalty grows beyond this.
+LARGEST = 1e5
+# The penalty to begin with.
+FIRST_PENALTY = 2.0
+# How strongly the first steps are pulled to the start.
+PULL = 0.1
+# What all weights together count, and the strengths of their squares, from the strongest.
+LINEAR = 0.02
+SPARSE = (0.4, 0.12, 0.04, 0.012, 0.004, 0.0012)
+# Strengths of the pull to one weight for all features.
+NEAR = (30.0, 3.0, 0.3)
+NEAR_KINDS = 0.3
+# A training is not looked at again where the gap is below this in selection.
+ROUGH = 0.05
+# A change that no feature shows gains this, relatively.
+LEAST_GAIN = 1e-12
+
+
+@dataclass(frozen=True)
+class SeriesSettings:
+    """The choices of the user, checked."""
+
+    full: bool
+    loss: str
+    known: bool
+    optimiser: str
+    step: Any
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a metric may be.
+
+    ``shape`` is "one" (a weight for all features), "kinds" (one for each kind of feature),
+    "diagonal" or "full"; ``pull`` says what the regulariser is: "near" the one weight, "sparse"
+    (elastic), "l1", "l2" or "trace".
+    """
+
+    shape: str
+    pull: str = "none"
+    strength: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        match self.shape:
+            case "one":
+                return "penalty only"
+            case "kinds":
+                return "one weight per kind of feature"
+        return f"{self.shape}, {self.pull}, strength {self.strength:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A metric, in units of the features as they were passed, and how the training ended.
+
+    ``metric`` is a vector or a matrix; ``penalty`` is as learnt, before it is fitted to labels.
+    """
+
+    metric: Floats
+    penalty: float
+    outcome: Outcome | None
+
+    def factored(self, rows: Floats) -> Floats:
+        """Rows in the factor space of the metric."""
+        if self.metric.ndim == 2:
+            found = rows @ factor_of(self.metric)
+        else:
+            used = self.metric > 0.0
+            found = rows[:, used] * np.sqrt(self.metric[used])
+        return np.ascontiguousarray(found) if found.shape[1] else np.zeros((len(rows), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Parts of sequences that are wholly labelled, and what a training of them needs.
+
+    Attributes
+    ----------
+    examples : list of SegmentedSeries
+        The parts, in the units of the weights.
+    unit : float
+        What squares of rows were multiplied by.
+    settings : SeriesSettings
+        The choices of the user.
+    kinds : array of shape (p,) or None
+        The kind of every feature.
+    """
+
+    examples: list[SegmentedSeries]
+    unit: float
+    settings: SeriesSettings
+    kinds: Indices | None
+
+    @classmethod
+    def of(
+        cls, parts: Sequence[Part], settings: SeriesSettings, kinds: Indices | None
+    ) -> Training:
+        """From rows in comparable units, and their segments."""
+        gain = np.max(_gains(parts), initial=0.0)
+        unit = 1.0 / gain if gain > LEAST_GAIN else 1.0 / parts[0][0].shape[1]
+        mean_rows = float(np.mean([len(rows) for rows, _ in parts]))
+        examples = [
+            SegmentedSeries(
+                (rows - rows.mean(axis=0)) * np.sqrt(unit),
+                ShownSegments(labels, mean_rows / len(rows) / len(parts)),
+            )
+            for rows, labels in parts
+        ]
+        return cls(examples, unit, settings, kinds)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self.examples[0].rows.shape[1])
+
+    def loss(self) -> ProjectionLoss | RandLoss:
+        """The loss; that of pairs is weighted such that one segment for all costs as much."""
+        known = self.settings.known
+        if self.settings.loss == "projection":
+            return ProjectionLoss(1.0, known)
+        changes = [len(example.shown.starts) - 2 for example in self.examples]
+        apart = [
+            rand_loss(example.shown.labels, np.zeros(len(example.rows), dtype=np.intp))
+            for example in self.examples
+        ]
+        return RandLoss(max(float(np.sum(changes)), 1.0) / max(float(np.sum(apart)), 0.1), known)
+
+    def one_weight(self, **watch: Any) -> Trained:
+        """The best weight for all features, and the penalty."""
+        p = self.n_features
+        groups = np.zeros(p, dtype=np.intp)
+        start = np.array([1.0 / p, FIRST_PENALTY])
+        problem = self._problem(Elastic(LINEAR, SPARSE[-1]), groups, start, 1)
+        outcome = run(
+            CuttingPlanes(min(self.settings.tol, ROUGH), pull=PULL), problem,
+            max_iter=self.settings.max_iter, n_jobs=self.settings.n_jobs, **watch,
+        )  # fmt: skip
+        weights = outcome.weights
+        return Trained(np.full(p, weights[0] * self.unit), float(weights[1]), outcome)
+
+    def train(
+        self, candidate: Candidate, one: Trained, known: Inherited | None = None,
+        tol: float | None = None, **watch: Any,
+    ) -> tuple[Trained, Inherited | None]:  # fmt: skip
+        """Train one candidate, from the one weight; and what the next strength may start from."""
+        if candidate.shape == "one":
+            return one, None
+        problem, groups = self._problem_of(candidate, one)
+        learner: Any = CuttingPlanes(
+            self.settings.tol if tol is None else tol, pull=PULL, inherited=known
+        )
+        if self.settings.optimiser != "auto" and tol is None:
+            learner = Subgradient(
+                step_rule=self.settings.step, stochastic=self.settings.optimiser == "stochastic",
+                seed=self.settings.seed,
+            )  # fmt: skip
+        outcome = run(
+            learner, problem, max_iter=self.settings.max_iter, n_jobs=self.settings.n_jobs, **watch
+        )
+        heir = None
+        if isinstance(learner, CuttingPlanes) and np.isfinite(outcome.objective):
+            losses = outcome.objective - problem.terrain.value(outcome.weights)
+            heir = Inherited(outcome.state, losses)
+        weights, p = outcome.weights[:-1] * self.unit, self.n_features
+        metric = weights.reshape(p, p) if groups is None and candidate.shape == "full" else weights
+        if groups is not None:
+            metric = weights[groups]
+        return Trained(metric, float(outcome.weights[-1]), outcome), heir
+
+    def _problem_of(self, candidate: Candidate, one: Trained) -> tuple[Problem, Indices | None]:
+        p, groups = self.n_features, None
+        centre = max(float(one.metric[0]) / self.unit, 1e-6)
+        if candidate.shape == "kinds" and self.kinds is not None:
+            groups = self.kinds
+            n = int(groups.max()) + 1
+            first = np.full(n, centre)
+        elif candidate.shape == "full":
+            n, first = p * p, (centre * np.eye(p)).ravel()
+        else:
+            n, first = p, np.full(p, centre)
+        diagonal = np.eye(p).ravel() if candidate.shape == "full" else None
+        strength = candidate.strength
+        regulariser: Any = {
+            "near": lambda: Near(first, centre**2 * len(first) ** (0.5 if p * p == n else 1.0)),
+            "sparse": lambda: Elastic(LINEAR / strength, 1.0, diagonal),
+            "l1": lambda: L1() if diagonal is None else Elastic(1.0, 0.0, diagonal),
+            "trace": lambda: Elastic(1.0, 0.0, diagonal),
+            "l2": L2,
+        }[candidate.pull]()
+        start = np.append(first, max(one.penalty, FIRST_PENALTY / 2.0))
+        problem = self._problem(regulariser, groups, start, n, strength)
+        return problem, groups
+
+    def _problem(
+        self, regulariser: Any, groups: Indices | None, start: Floats, n: int, strength: float = 1.0
+    ) -> Problem:
+        loss, p = self.loss(), self.n_features
+        full = n == p * p and p > 1 and groups is None
+        lower, upper = np.zeros(n + 1), np.full(n + 1, LARGEST)
+        lower[n] = loss.least_penalty
+        if self.settings.known:
+            # A number that is given needs no penalty.
+            lower[n] = upper[n] = 0.0
+        terrain = Terrain(regulariser, strength, n, lower, upper)
+        if full:
+            lower[:n] = -LARGEST
+            terrain = ConeTerrain(regulariser, strength, n, lower, upper, side=p)
+        scale = np.append(np.full(n, max(float(np.abs(start[:n]).max()), 0.1)), FIRST_PENALTY)
+        return Problem(
+            model=Model(SegmentEnergy(full, groups), loss), examples=self.examples, terrain=terrain,
+            start=terrain.project(start), scale=scale,
+        )  # fmt: skip
+
+
+def _gains(parts: Sequence[Part]) -> Floats:
+    """How much scatter every feature loses by a shown change, on average."""
+    total, count = np.zeros(parts[0][0].shape[1]), 0
+    for rows, labels in parts:
+        changes = int(labels[-1])
+        if not changes:
+            continue
+        sizes = np.bincount(labels)
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        means = np.add.reduceat(rows - rows.mean(axis=0), starts, axis=0) / sizes[:, None]
+        total += (sizes[:, None] * np.square(means)).sum(axis=0)
+        count += changes
+    found: Floats = total / max(count, 1)
+    return found
+
+
+def path_of(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Candidates that may share planes, from the strongest; the others alone."""
+    paths: dict[tuple[str, str], list[Candidate]] = {}
+    for candidate in candidates:
+        paths.setdefault((candidate.shape, candidate.pull), []).append(candidate)
+    return [sorted(own, key=lambda c: -c.strength) for own in paths.values()]
+
+
+def candidates_for(
+    full: bool, regulariser: str, strength: float | None, n_features: int, has_kinds: bool
+) -> list[Candidate]:
+    """What is tried, from the least that can go wrong."""
+    shape = "full" if full else "diagonal"
+    if strength is not None:
+        return [Candidate(shape, "sparse" if regulariser == "auto" else regulariser, strength)]
+    found = [Candidate("one")]
+    if n_features == 1:
+        return found
+    if regulariser == "auto":
+        if has_kinds:
+            found.append(Candidate("kinds", "near", NEAR_KINDS))
+        found += [Candidate(shape, "near", value) for value in NEAR]
+        return found + [Candidate(shape, "sparse", value) for value in SPARSE]
+    return found + [Candidate(shape, regulariser, value) for value in PATHS[regulariser]]
+
+
+# Strengths of the named regularisers.
+PATHS: Mapping[str, Sequence[float]] = {
+    "l1": (1.0, 0.3, 0.1, 0.03, 0.01),
+    "trace": (1.0, 0.3, 0.1, 0.03, 0.01),
+    "l2": SPARSE,
+}
