@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "ChangePointDetector": "likewise.estimators.change_points",
+    "ChangePointLearner": "likewise.estimators.change_point_learner",
     "Compare": "likewise.geometry.features",
     "ExemplarClusterer": "likewise.estimators.exemplar",
     "ExemplarLearner": "likewise.estimators.exemplar_learner",
@@ -27,6 +28,7 @@ _HOME = {
 
 __all__ = [
     "ChangePointDetector",
+    "ChangePointLearner",
     "Compare",
     "ExemplarClusterer",
     "ExemplarLearner",

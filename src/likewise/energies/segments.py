@@ -66,7 +66,7 @@ class SegmentEnergy:
         else:
             scatter = np.square(example.rows).sum(axis=0) - np.square(means).sum(axis=0)
             if self.groups is not None:
-                scatter = np.bincount(self.groups, scatter)
+                scatter = np.bincount(self.groups, weights=scatter).astype(np.float64)
         features: Floats = example.shown.share * np.append(scatter, len(sizes))
         return features
 

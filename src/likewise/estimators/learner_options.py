@@ -15,7 +15,17 @@ from likewise.learners.subgradient import DEFAULT_STEP
 from likewise.persistence.description import words_of
 from likewise.validation import validate_choice, validate_int, validate_number
 
-__all__ = ["checked", "described", "is_columns", "is_precomputed"]
+__all__ = [
+    "OPTIMISERS",
+    "checked",
+    "checked_callbacks",
+    "checked_n_jobs",
+    "checked_step",
+    "described",
+    "is_columns",
+    "is_precomputed",
+    "number_or_auto",
+]
 
 OPTIMISERS = ("auto", "subgradient", "stochastic")
 # What does not change the result of a training, only whether and when it ends; and what the
@@ -42,21 +52,21 @@ def checked(learner: Any) -> tuple[Settings, Wishes, list[Callable[..., object]]
         opening_cost=fixed,
         constraint=_constraint(learner.constraint),
         optimiser=validate_choice("optimiser", learner.optimiser, OPTIMISERS),
-        step=_step(learner.step),
+        step=checked_step(learner.step),
         rounds=validate_int("rounds", learner.rounds, 1),
         max_iter=validate_int("max_iter", learner.max_iter, 1),
         tol=validate_number("tol", learner.tol, 0.0),
-        n_jobs=_n_jobs(learner.n_jobs),
+        n_jobs=checked_n_jobs(learner.n_jobs),
         seed=draw_seed(learner.random_state),
     )
     wishes = Wishes(
         regulariser=_regulariser(learner.regulariser),
-        strength=_or_auto("strength", learner.strength, 0.0),
+        strength=number_or_auto("strength", learner.strength, 0.0),
         paths=_paths(learner.paths, fixed),
-        size_exponent=_or_auto("size_exponent", learner.size_exponent, 0.0),
+        size_exponent=number_or_auto("size_exponent", learner.size_exponent, 0.0),
         commensurable=is_columns(learner.features),
     )
-    return settings, wishes, _callbacks(learner.callbacks)
+    return settings, wishes, checked_callbacks(learner.callbacks)
 
 
 def described(learner: Any, seed: int) -> str:
@@ -77,13 +87,15 @@ def _opening_cost(value: Any) -> float | None:
     return validate_number("opening_cost", value)
 
 
-def _step(value: Any) -> Any:
+def checked_step(value: Any) -> Any:
+    """The step of the subgradient methods."""
     if value is None:
         return DEFAULT_STEP
     return value if callable(value) else validate_number("step", value, 0.0, above_low=True)
 
 
-def _n_jobs(value: Any) -> int | None:
+def checked_n_jobs(value: Any) -> int | None:
+    """The number of workers."""
     if value is None:
         return None
     number = validate_int("n_jobs", value, -(2**31))
@@ -94,7 +106,8 @@ def _n_jobs(value: Any) -> int | None:
     return number
 
 
-def _callbacks(value: Any) -> list[Callable[..., object]]:
+def checked_callbacks(value: Any) -> list[Callable[..., object]]:
+    """The callbacks as a list."""
     callbacks = [] if value is None else [value] if callable(value) else value
     if not isinstance(callbacks, (list, tuple)) or not all(map(callable, callbacks)):
         raise InputTypeError(
@@ -127,7 +140,8 @@ def _constraint(value: Any) -> Any:
     )
 
 
-def _or_auto(name: str, value: Any, low: float) -> float | None:
+def number_or_auto(name: str, value: Any, low: float) -> float | None:
+    """A number; None for "auto"."""
     if isinstance(value, str):
         validate_choice(name, value, ["auto"])
         return None

@@ -114,9 +114,8 @@ def looks_for(features: Any, shown: Sequence[ShownSeries]) -> list[Look]:
     if features == "hermite":
         return hermite
     width = max(LEAST_WINDOW, round(_typical_segment(shown) / WINDOWS))
-    windows = Look(
-        f"windows of {width} rows", WindowFeatures(width), 1 if annotated else max(1, width // BLOCKS)
-    )
+    block = 1 if annotated else max(1, width // BLOCKS)
+    windows = Look(f"windows of {width} rows", WindowFeatures(width), block)
     return [windows] if features == "windows" else [windows, plain, *hermite]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class ShownSeries:
     places, segments : array of shape (m,)
         The rows that are labelled, and their segments 0, 1, ... in the order of time; none where
         regions are shown.
+    classes : array of shape (k,)
+        Which label every segment has; numbers mean the same in all sequences.
     regions : RegionLabels
         How many changes there are, wherever that is known; of labelled rows, too.
     annotated : bool
@@ -43,6 +46,7 @@ class ShownSeries:
     rows: Floats
     places: Indices
     segments: Indices
+    classes: Indices
     regions: RegionLabels
     annotated: bool
 
@@ -85,7 +89,11 @@ def shown_series(learner: Any, X: Any, y: Any, groups: Any) -> list[ShownSeries]
     if any(isinstance(part, RegionLabels) for part in _parts(y)):
         return _with_regions(tables, y, groups)
     labels = split_labels(y, X, groups, [len(table) for table in tables])
-    shown = [_labelled(table, own) for table, own in zip(tables, labels, strict=True)]
+    numbers: dict[str, int] = {}
+    shown = [
+        _labelled(table, own, numbers, y[k] if len(tables) > 1 and groups is None else own)
+        for k, (table, own) in enumerate(zip(tables, labels, strict=True))
+    ]
     if not any(len(part.places) >= 2 for part in shown):
         raise InputError(
             f"y shows fewer than two rows of every sequence ({len(shown)} sequences): nothing can "
@@ -127,16 +135,20 @@ def _with_regions(tables: list[Floats], y: Any, groups: Any) -> list[ShownSeries
             except InputError as error:
                 raise InputError(f"y[{k}]: {error}") from error
             nothing = np.empty(0, dtype=np.intp)
-            found.append(ShownSeries(table, nothing, nothing, part, True))
+            found.append(ShownSeries(table, nothing, nothing, nothing, part, True))
         else:
-            found.append(_labelled(table, split_labels([part], [table], None, [len(table)])[0]))
+            own = split_labels([part], [table], None, [len(table)])[0]
+            found.append(_labelled(table, own, {}, own))
     return found
 
 
-def _labelled(table: Floats, labels: NDArray[Any]) -> ShownSeries:
+def _labelled(
+    table: Floats, labels: NDArray[Any], numbers: dict[str, int], names: Any
+) -> ShownSeries:
     """Rows without a label between two of one segment belong to it.
 
     Where two segments follow each other, there is a change between their nearest labelled rows.
+    ``names`` are the labels as they were given, ``numbers`` those that were met so far.
     """
     hidden = labels == -1 if labels.dtype.kind in "iuf" else np.zeros(len(labels), dtype=bool)
     places = np.flatnonzero(~hidden)
@@ -144,14 +156,20 @@ def _labelled(table: Floats, labels: NDArray[Any]) -> ShownSeries:
     segments = np.concatenate([[0], np.cumsum(own[1:] != own[:-1])])[: len(places)]
     numbered = np.full(len(labels), -1, dtype=np.intp)
     numbered[places] = segments
-    return ShownSeries(table, places, segments.astype(np.intp), regions_of(numbered), False)
+    firsts = places[np.unique(segments, return_index=True)[1]]
+    given = np.asarray(names, dtype=object).ravel()
+    classes = [numbers.setdefault(str(given[row]), len(numbers)) for row in firsts]
+    return ShownSeries(
+        table, places, segments.astype(np.intp), np.array(classes, dtype=np.intp),
+        regions_of(numbered), False,
+    )  # fmt: skip
 
 
 def regions_of(labels: Indices) -> RegionLabels:
     """What segments of rows, -1 where they are not shown, say about changes."""
     places = np.flatnonzero(labels >= 0)
     regions: list[tuple[int, int, Any]] = []
-    for start, end in zip(places[:-1], places[1:], strict=True):
+    for start, end in pairwise(places):
         first, behind = int(start) + 1, int(end) + 1
         if labels[start] != labels[end]:
             regions.append((first, behind, ">=1"))

@@ -39,10 +39,12 @@ FEW, SOME, LEAST = 5, 20, 3
 ERRORS, SHARE = 1.0, 0.02
 # Another way to look at sequences must lower the loss by this share of what there is to lose.
 OTHER_LOOK = 0.1
+# Principal components to start from.
+COMPONENTS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Class:
+class Pupils:
     """Sequences, seen in one way, of which some are learnt from.
 
     Attributes
@@ -69,13 +71,13 @@ class Class:
     def of(
         cls, viewed: Sequence[Viewed], units: Units, settings: SeriesSettings, criterion: str,
         kinds: Indices | None,
-    ) -> Class:  # fmt: skip
+    ) -> Pupils:  # fmt: skip
         """In the units given."""
         scaled = [replace(part, rows=units.applied_to(part.rows)) for part in viewed]
         typical = float(np.exp(np.mean([np.log(len(part.rows)) for part in scaled])))
         return cls(scaled, typical, settings, criterion, kinds)
 
-    def restricted_to(self, chosen: Sequence[int]) -> Class:
+    def restricted_to(self, chosen: Sequence[int]) -> Pupils:
         """Some of the sequences."""
         return replace(self, viewed=[self.viewed[k] for k in chosen])
 
@@ -137,10 +139,25 @@ class Class:
             parts.append((part.rows, labels))
         return parts
 
+    def equal(self) -> Trained:
+        """All features count the same."""
+        return Trained(np.ones(self.n_features), float(self.n_features), None)
+
+    def projected(self) -> list[Part]:
+        """The sequences as their first principal components segment them.
+
+        Where lajugie2014 starts from when not all is labelled, section 5.2.
+        """
+        rows = np.concatenate([part.rows for part in self.viewed])
+        _, vectors = np.linalg.eigh(rows.T @ rows)
+        first = vectors[:, -COMPONENTS:]
+        start = Trained(first @ first.T, float(first.shape[1]), None)
+        return self.completed(start, self.fitted(start).penalty)
+
     def shown_parts(self) -> list[Part]:
         """What is labelled; where only regions are known, completed under equal weights."""
         if any(part.source.annotated for part in self.viewed):
-            equal = Trained(np.ones(self.n_features), float(self.n_features), None)
+            equal = self.equal()
             return self.completed(equal, self.fitted(equal).penalty)
         return [stretch for part in self.viewed for stretch in part.parts()]
 
@@ -168,8 +185,10 @@ class Verdict:
     def table(self) -> dict[str, list[object]]:
         """One line per candidate."""
         n = self.losses.shape[1]
-        errors = self.losses.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.full(
-            len(self.losses), np.nan
+        errors = (
+            self.losses.std(axis=1, ddof=1) / np.sqrt(n)
+            if n > 1
+            else np.full(len(self.losses), np.nan)
         )
         return {
             "candidate": [candidate.name for candidate in self.candidates],
@@ -185,7 +204,7 @@ def folds_of(n: int) -> list[list[int]]:
     return [list(range(fold, n, count)) for fold in range(count)]
 
 
-def judge_fold(pupils: Class, held: Sequence[int], candidates: Sequence[Candidate]) -> Floats:
+def judge_fold(pupils: Pupils, held: Sequence[int], candidates: Sequence[Candidate]) -> Floats:
     """The losses of all candidates on held-out sequences, trained on the others."""
     others = [k for k in range(len(pupils.viewed)) if k not in set(held)]
     shown, rest = pupils.restricted_to(others), pupils.restricted_to(held)

@@ -98,6 +98,13 @@ class Trained:
     penalty: float
     outcome: Outcome | None
 
+    @property
+    def ended(self) -> Outcome:
+        """How the training ended, if there was one."""
+        if self.outcome is None:
+            raise ValueError("this metric was not trained")
+        return self.outcome
+
     def factored(self, rows: Floats) -> Floats:
         """Rows in the factor space of the metric."""
         if self.metric.ndim == 2:
@@ -130,9 +137,7 @@ class Training:
     kinds: Indices | None
 
     @classmethod
-    def of(
-        cls, parts: Sequence[Part], settings: SeriesSettings, kinds: Indices | None
-    ) -> Training:
+    def of(cls, parts: Sequence[Part], settings: SeriesSettings, kinds: Indices | None) -> Training:
         """From rows in comparable units, and their segments."""
         gain = np.max(_gains(parts), initial=0.0)
         unit = 1.0 / gain if gain > LEAST_GAIN else 1.0 / parts[0][0].shape[1]
@@ -168,7 +173,7 @@ class Training:
         p = self.n_features
         groups = np.zeros(p, dtype=np.intp)
         start = np.array([1.0 / p, FIRST_PENALTY])
-        problem = self._problem(Elastic(LINEAR, SPARSE[-1]), groups, start, 1)
+        problem = self._problem(Elastic(LINEAR, SPARSE[-1]), groups, start)
         outcome = run(
             CuttingPlanes(min(self.settings.tol, ROUGH), pull=PULL), problem,
             max_iter=self.settings.max_iter, n_jobs=self.settings.n_jobs, **watch,
@@ -200,7 +205,7 @@ class Training:
             losses = outcome.objective - problem.terrain.value(outcome.weights)
             heir = Inherited(outcome.state, losses)
         weights, p = outcome.weights[:-1] * self.unit, self.n_features
-        metric = weights.reshape(p, p) if groups is None and candidate.shape == "full" else weights
+        metric = weights.reshape(p, p) if candidate.shape == "full" else weights
         if groups is not None:
             metric = weights[groups]
         return Trained(metric, float(outcome.weights[-1]), outcome), heir
@@ -219,21 +224,21 @@ class Training:
         diagonal = np.eye(p).ravel() if candidate.shape == "full" else None
         strength = candidate.strength
         regulariser: Any = {
-            "near": lambda: Near(first, centre**2 * len(first) ** (0.5 if p * p == n else 1.0)),
+            "near": lambda: Near(first, centre**2 * (p if candidate.shape == "full" else n)),
             "sparse": lambda: Elastic(LINEAR / strength, 1.0, diagonal),
             "l1": lambda: L1() if diagonal is None else Elastic(1.0, 0.0, diagonal),
             "trace": lambda: Elastic(1.0, 0.0, diagonal),
             "l2": L2,
         }[candidate.pull]()
         start = np.append(first, max(one.penalty, FIRST_PENALTY / 2.0))
-        problem = self._problem(regulariser, groups, start, n, strength)
-        return problem, groups
+        full = candidate.shape == "full"
+        return self._problem(regulariser, groups, start, strength, full=full), groups
 
     def _problem(
-        self, regulariser: Any, groups: Indices | None, start: Floats, n: int, strength: float = 1.0
-    ) -> Problem:
-        loss, p = self.loss(), self.n_features
-        full = n == p * p and p > 1 and groups is None
+        self, regulariser: Any, groups: Indices | None, start: Floats, strength: float = 1.0, *,
+        full: bool = False,
+    ) -> Problem:  # fmt: skip
+        loss, n = self.loss(), len(start) - 1
         lower, upper = np.zeros(n + 1), np.full(n + 1, LARGEST)
         lower[n] = loss.least_penalty
         if self.settings.known:
@@ -242,7 +247,7 @@ class Training:
         terrain = Terrain(regulariser, strength, n, lower, upper)
         if full:
             lower[:n] = -LARGEST
-            terrain = ConeTerrain(regulariser, strength, n, lower, upper, side=p)
+            terrain = ConeTerrain(regulariser, strength, n, lower, upper, side=self.n_features)
         scale = np.append(np.full(n, max(float(np.abs(start[:n]).max()), 0.1)), FIRST_PENALTY)
         return Problem(
             model=Model(SegmentEnergy(full, groups), loss), examples=self.examples, terrain=terrain,

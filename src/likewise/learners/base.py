@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.learners.regularisers import Terrain
-from likewise.supervision import Example
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -29,6 +28,10 @@ STATUS_REMEDIES = {
     "interrupted": "interrupted; these are the best weights so far",
     "nonfinite": (
         "a feature, regulariser or gradient was not finite; the last good weights are kept"
+    ),
+    "uninformative": (
+        "what is shown is told no better than by one segment for every sequence, which is what is "
+        "found now; check that the labels belong to these sequences, or try other features"
     ),
     "collapsed": "all weights shrank to zero; lower strength, or constrain the sum of the weights",
 }
@@ -58,7 +61,7 @@ class Problem:
     ----------
     model : Model
         Energy and loss.
-    examples : sequence of Example
+    examples : sequence of Example or SegmentedSeries
         What was shown.
     terrain : Terrain
         Regulariser and constraints.
@@ -69,7 +72,7 @@ class Problem:
     """
 
     model: Model
-    examples: Sequence[Example]
+    examples: Sequence[Any]
     terrain: Terrain
     start: Floats
     scale: Floats

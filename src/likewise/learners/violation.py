@@ -73,9 +73,7 @@ def worst_points(augmented: Any, prices: Floats | None, upper: float, steps: int
 
 
 @worst_points.register
-def _of_costs(
-    augmented: AugmentedCosts, prices: Floats | None, upper: float, steps: int
-) -> Worst:
+def _of_costs(augmented: AugmentedCosts, prices: Floats | None, upper: float, steps: int) -> Worst:
     relaxed = relax(augmented, prices=prices, upper=upper, steps=steps)
     return Worst(relaxed.points, relaxed.bound, relaxed.prices)
 

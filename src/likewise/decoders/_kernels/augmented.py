@@ -30,10 +30,8 @@ def _loss_gain(terms, s, t):
     left, right, block, inside, numbers = terms
     pairs, overlap, constant, divided = numbers
     length = float(t - s)
-    if block[s] == block[t - 1]:
-        met = length * length * inside[block[s]]
-    else:
-        met = left[s] + right[t]
+    same = block[s] == block[t - 1]
+    met = length * length * inside[block[s]] if same else left[s] + right[t]
     if divided > 0.0:
         met /= length
     return pairs * length * length - overlap * met + constant
