@@ -288,7 +288,7 @@ def draw(results: Sequence[Result]) -> Picture:
         own = main_setting(lines, *setting)
         panels.append(
             MethodPanel(
-                f"All labels: jumps {setting[0]}, nuisance {setting[1]}",
+                f"Jumps {setting[0]}, nuisance {setting[1]}",
                 {
                     method: [x["loss"] for x in own if x["method"] == method]
                     for method in distinct(own, "method")

@@ -48,6 +48,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 # The least penalty that is tried, in units of what noise varies under the metric: with less, a cut
 # would pay for itself wherever noise is put.
 LEAST_PENALTY = 1.2
+# The same in units of the scatter of a series, where there is no noise.
+LEAST_SHARE = 1e-6
 
 
 def new_learner(seed: int, **options: Any) -> Any:
@@ -154,8 +156,10 @@ def relevant_share(metric: Floats | None, made: SegmentedSeries) -> float:
         matrix = np.diag(matrix)
     if made.rotation is not None:
         matrix = made.rotation @ matrix @ made.rotation.T
-    diagonal = np.diag(matrix)
-    return float(diagonal[made.relevant].sum() / max(float(diagonal.sum()), 1e-300))
+    inside, outside = (
+        float(np.diag(matrix)[part].sum()) for part in (made.relevant, ~made.relevant)
+    )
+    return inside / (inside + outside) if inside > 0.0 else 0.0
 
 
 def loss_of(labels: Sequence[Labels]) -> Cost:
@@ -177,8 +181,9 @@ def chosen_penalty(metric: Floats | None, series: Sequence[Floats], cost: Cost) 
     the longest interval of least cost is taken.
     """
     detector = ChangePointDetector(metric)
-    low = LEAST_PENALTY * _noise(metric, series)
-    high = max(2.0 * low, *(_scatter(metric, X) for X in series))
+    most = max(_scatter(metric, X) for X in series)
+    low = max(LEAST_PENALTY * _noise(metric, series), LEAST_SHARE * most) or 1.0
+    high = max(2.0 * low, most)
     places, changes, start = [], [], 0.0
     for place, X in enumerate(series):
         path = detector.path(X, low, high)

@@ -78,7 +78,7 @@ def _draw_curves(ax: Axes, panel: FractionPanel) -> None:
         x = np.array(list(curve)) + shift
         means, low, high = np.array(list(curve.values())).T
         ax.errorbar(
-            x, means, yerr=[means - low, high - means], label=NAMES.get(name, name),
+            x, means, yerr=[means - low, high - means], label=_spelled(name),
             color=PALETTE[place % len(PALETTE)], marker=MARKERS[place % len(MARKERS)],
             linestyle="-" if name.startswith("learner") else "--", markersize=5,
             linewidth=2.2 if place == 0 else 1.4, elinewidth=0.9, capsize=2,
@@ -103,7 +103,7 @@ def _draw_task(ax: Axes, task: MethodPanel) -> None:
             f"{found.mean():.2f}", (1.0, place), xytext=(6, 0), textcoords="offset points",
             xycoords=("axes fraction", "data"), va="center", fontsize="small", color=INK,
         )  # fmt: skip
-    ax.set_yticks(range(len(ranked)), [NAMES.get(name, name) for name in ranked], fontsize="small")
+    ax.set_yticks(range(len(ranked)), [_spelled(name) for name in ranked], fontsize="small")
     for label, name in zip(ax.get_yticklabels(), ranked, strict=True):
         label.set_fontweight("bold" if name.startswith("learner") else "normal")
     ax.set_xlim(-0.1, 1.05 * max(max(found) for found in task.methods.values()) + 0.1)
@@ -113,6 +113,12 @@ def _draw_task(ax: Axes, task: MethodPanel) -> None:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.set_title(task.title, loc="left", fontsize="medium")
+
+
+def _spelled(name: str) -> str:
+    """The name of a method with that of what it is a variant of, as other pictures have it."""
+    kind, comma, rest = name.partition(",")
+    return NAMES.get(kind, kind) + comma + rest
 
 
 def _colour(name: str) -> str:
