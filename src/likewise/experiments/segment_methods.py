@@ -175,7 +175,7 @@ def loss_of(labels: Sequence[Labels]) -> Cost:
 
 
 def chosen_penalty(metric: Floats | None, series: Sequence[Floats], cost: Cost) -> float:
-    """The penalty of least mean cost over series: the exact one, not one of a grid.
+    """The penalty of least mean cost over series, from the least one on: not one of a grid.
 
     Every penalty that anything changes at is on the path of some series; the middle, by ratio, of
     the longest interval of least cost is taken.
