@@ -1,6 +1,7 @@
-"""A learner that takes no time: weights are one over the variance within clusters.
+"""Learners that take no time, with the attributes that are read by what calls them.
 
-For tests of what calls the learner; it has the attributes that those read.
+Weights of the one are one over the variance within clusters, weights of the other how much of the
+variance is between segments.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import likewise as lw
-from likewise.experiments import komodakis_synthetic, methods
+from likewise.experiments import komodakis_synthetic, methods, segment_methods
 from likewise.experiments.baselines import TunedExemplars
 from likewise.experiments.baselines.distances import squared_distances
 
@@ -42,6 +43,42 @@ class StandIn(TunedExemplars):
         return self
 
 
+class SegmentStandIn:
+    def __init__(self, seed: int, n_segments=None, **options):
+        self.n_segments = n_segments
+        self.options = options
+
+    def fit(self, series, y):
+        if isinstance(y[0], lw.RegionLabels):
+            self.metric_, cost = np.ones(series[0].shape[1]), self.region_errors(y)
+        else:
+            shown = [(X[z >= 0], z[z >= 0]) for X, z in zip(series, y, strict=True)]
+            shown = [(X, np.unique(z, return_inverse=True)[1]) for X, z in shown if len(X)]
+            total = sum(np.square(X - X.mean(axis=0)).sum(axis=0) for X, _ in shown)
+            within = sum(
+                np.square(X[z == k] - X[z == k].mean(axis=0)).sum(axis=0)
+                for X, z in shown
+                for k in np.unique(z)
+            )
+            self.metric_ = np.maximum(total / within - 1.0, 0.0) ** 2 + 1e-9
+            series, cost = [X for X, _ in shown], segment_methods.loss_of([z for _, z in shown])
+        self.penalty_ = segment_methods.chosen_penalty(self.metric_, series, cost)
+        return self
+
+    @staticmethod
+    def region_errors(regions):
+        return lambda place, cuts: float(regions[place].errors(cuts))
+
+    def cluster(self, series, n_segments=None):
+        assert (n_segments is None) == (self.n_segments is None)
+        numbers = n_segments or [None] * len(series)
+        return [
+            lw.ChangePointDetector(self.metric_, self.penalty_, number).fit_predict(X)
+            for X, number in zip(series, numbers, strict=True)
+        ]
+
+
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (methods, komodakis_synthetic):
         monkeypatch.setattr(module, "new_learner", StandIn)
+    monkeypatch.setattr(segment_methods, "new_learner", SegmentStandIn)

@@ -43,6 +43,7 @@ class ExperimentName(StrEnum):
     komodakis_synthetic = "komodakis-synthetic"
     unseen_classes = "unseen-classes"
     transfer = "transfer"
+    lajugie_synthetic = "lajugie-synthetic"
 
 
 def words(text: str | None) -> tuple[str, ...] | None:
