@@ -5,6 +5,7 @@ look at sequences -> choose on held-out ones -> train on all -> fit the penalty 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -138,9 +139,11 @@ class SeriesLesson:
         """The sequences of which something is shown."""
         return [k for k, part in enumerate(self.shown) if not part.is_silent]
 
-    def told(self, stage: str, done: int, total: int) -> None:
+    def told(self, stage: str, done: int, total: int, started: float) -> None:
         """Tell callbacks about a part of the selection."""
-        progress = TrainingProgress(f"{stage} {done}/{total}", done, np.nan, np.nan, np.nan, np.nan)
+        seconds = time.perf_counter() - started
+        left = seconds / done * (total - done) if done else np.nan
+        progress = TrainingProgress(stage, done, seconds, np.nan, np.nan, left)
         for callback in self.callbacks:
             callback(progress)
 
@@ -206,9 +209,9 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
     looks = lesson.looks
     if len(looks) == 1:
         return looks[0], {"features": [looks[0].name], "loss": [np.nan], "chosen": [True]}, False
-    one, losses = [Candidate("one")], []
+    one, losses, started = [Candidate("one")], [], time.perf_counter()
     for place, look in enumerate(looks):
-        lesson.told("comparing features", place + 1, len(looks))
+        lesson.told("features", place, len(looks), started)
 
         def judged(look: Look = look) -> Floats:
             pupils = lesson.pupils(look)[0].restricted_to(lesson.telling)
@@ -240,8 +243,9 @@ def _verdict(lesson: SeriesLesson, telling: Pupils, ledger: Ledger) -> Verdict |
     if n < 2:
         return None
     folds, losses = folds_of(n), np.zeros((len(candidates), n))
+    started = time.perf_counter()
     for place, held in enumerate(folds):
-        lesson.told("held out", place + 1, len(folds))
+        lesson.told("validating", place, len(folds), started)
         try:
             losses[:, held] = ledger.recall(
                 f"fold {place}", partial(judge_fold, telling, held, candidates)

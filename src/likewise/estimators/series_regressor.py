@@ -36,7 +36,7 @@ def fitted_regressor(learned: SeriesLearned) -> PenaltyRegressor | None:
         with np.errstate(divide="ignore"):
             limits.append([np.log(below), np.log(above)])
         profiles.append(profile_of(trace_scores(task.rows, None, 0.0).rows))
-    y = np.array(limits)
+    y: Floats = np.array(limits)
     if not np.isfinite(y).any():
         return None
     return PenaltyRegressor().fit(np.array(profiles), y)

@@ -34,8 +34,8 @@ Indices = NDArray[np.intp]
 
 # Up to FEW sequences every one is held out once; up to SOME there are FEW folds, then LEAST.
 FEW, SOME, LEAST = 5, 20, 3
-# A candidate gives way to one that can go less wrong where its loss is not lower by this many
-# standard errors of the difference, nor by this share of the loss that there is.
+# What is learnt must lower the loss by so many standard errors of the difference, and by this share
+# of it, against the candidate that can go least wrong.
 ERRORS, SHARE = 1.0, 0.02
 # Another way to look at sequences must lower the loss by this share of what there is to lose.
 OTHER_LOOK = 0.1
@@ -171,16 +171,14 @@ class Verdict:
 
     @property
     def chosen(self) -> int:
-        """The first of the candidates that is not clearly worse than the best."""
-        means = self.losses.mean(axis=1)
-        best = int(np.argmin(means))
-        n = self.losses.shape[1]
-        for k in range(best):
-            behind = self.losses[k] - self.losses[best]
-            error = float(behind.std(ddof=1)) / np.sqrt(n) if n > 1 else np.inf
-            if behind.mean() <= max(ERRORS * error, SHARE * means[best]):
-                return k
-        return best
+        """The best candidate, if it is clearly better than the first; else the first."""
+        means, n = self.losses.mean(axis=1), self.losses.shape[1]
+        gains = self.losses[0] - self.losses
+        errors = gains.std(axis=1, ddof=1) / np.sqrt(n)
+        clear = gains.mean(axis=1) > np.maximum(ERRORS * errors, SHARE * means[0])
+        if not clear.any():
+            return 0
+        return int(np.argmin(np.where(clear, means, np.inf)))
 
     def table(self) -> dict[str, list[object]]:
         """One line per candidate."""
