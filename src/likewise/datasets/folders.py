@@ -116,7 +116,10 @@ def load_sequences(folder: str | Path) -> LabelledSequences:
     series = [_rows(folder, arrays, name) for name in ids]
     lengths = [len(rows) for rows in series]
     columns = {
-        kind: [_column(folder, arrays, f"{kind}__{name}", n) for name, n in zip(ids, lengths, strict=True)]
+        kind: [
+            _column(folder, arrays, f"{kind}__{name}", n)
+            for name, n in zip(ids, lengths, strict=True)
+        ]
         for kind in _kinds(arrays, ids)
     }
     change_points = None
@@ -128,9 +131,7 @@ def load_sequences(folder: str | Path) -> LabelledSequences:
     labels = columns.pop("y", None)
     if labels is not None:
         labels = [column.astype(np.intp) for column in labels]
-    return LabelledSequences(
-        ids, series, change_points, labels, list(ids), columns, entries, meta
-    )
+    return LabelledSequences(ids, series, change_points, labels, list(ids), columns, entries, meta)
 
 
 def load_chromosomes(folder: str | Path) -> LabelledSequences:
@@ -207,7 +208,7 @@ def load_regions(
     sequences : LabelledSequences
     regions : list of list of tuple
         For every profile ``(first row, row after the last, "0" or "1")``, as
-        `likewise.RegionLabels` takes them. Regions without a row are left out.
+        `likewise.RegionLabels` takes them, sorted. Regions without a row are left out.
     """
     found = load_sequences(folder)
     if "pos" not in found.columns or not all("regions" in entry for entry in found.entries):
@@ -225,7 +226,7 @@ def load_regions(
                 )
             if end > start:
                 own.append((start, end, CHANGES[region["annotation"]]))
-        regions.append(own)
+        regions.append(sorted(own))
     return found, regions
 
 
@@ -274,9 +275,7 @@ def _kinds(arrays: dict[str, NDArray[Any]], ids: list[str]) -> list[str]:
     return sorted(kind for kind in names if all(f"{kind}__{name}" in arrays for name in ids))
 
 
-def _column(
-    folder: Path, arrays: dict[str, NDArray[Any]], name: str, n_rows: int
-) -> NDArray[Any]:
+def _column(folder: Path, arrays: dict[str, NDArray[Any]], name: str, n_rows: int) -> NDArray[Any]:
     column = arrays[name]
     if column.shape != (n_rows,):
         raise DataFileError(

@@ -130,7 +130,7 @@ def default_change_points(rows: Floats, n_blocks: int, noise: str) -> Indices:
 
 
 def scales_within(series: Sequence[Floats], segments: Sequence[Indices]) -> Floats:
-    """Standard deviation of every column within the segments of all sequences, inf for constants."""
+    """Standard deviation of every column within segments, of all sequences; inf for constants."""
     squares = np.zeros(series[0].shape[1])
     for rows, own in zip(series, segments, strict=True):
         for segment in np.unique(own):

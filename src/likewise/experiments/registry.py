@@ -12,6 +12,7 @@ MODULES = {
     "komodakis-synthetic": "likewise.experiments.komodakis_synthetic",
     "unseen-classes": "likewise.experiments.unseen_classes",
     "transfer": "likewise.experiments.transfer",
+    "segmentation-families": "likewise.experiments.segmentation_families",
 }
 
 
