@@ -215,6 +215,8 @@ def load_regions(
         raise DataFileError(f"{folder} does not say the positions and regions of profiles.")
     regions = []
     for entry, places in zip(found.entries, found.columns["pos"], strict=True):
+        if (np.diff(places) < 0).any():
+            raise DataFileError(f"{Path(folder) / NUMBERS}: positions of {entry['id']} must rise.")
         own = []
         for region in entry["regions"]:
             start = int(np.searchsorted(places, region["start"], side="left"))
@@ -251,9 +253,10 @@ def _described(folder: Path) -> dict[str, Any]:
 
 def _arrays(folder: Path) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(folder / NUMBERS, allow_pickle=False) as archive:
+        with (folder / NUMBERS).open("rb") as file:
+            archive = np.load(file, allow_pickle=False)
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise DataFileError(f"{folder / NUMBERS} cannot be read: {error}") from error
 
 
