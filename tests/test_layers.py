@@ -40,7 +40,7 @@ HOMES = {
     "typer": ("app/",),
     "click": ("app/",),
     "rich": ("app/",),
-    "polars": ("app/",),
+    "polars": ("app/", "datasets/penalty_tables.py"),
     "starlette": ("app/studio/",),
     "uvicorn": ("app/studio/",),
     "kmedoids": (),

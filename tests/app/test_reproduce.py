@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import family_folders
 import learner_stand_in
 from likewise.app import commands
 from likewise.experiments.registry import MODULES
@@ -16,6 +17,7 @@ from likewise.experiments.registry import MODULES
 @pytest.fixture(autouse=True)
 def _stand_in(monkeypatch: pytest.MonkeyPatch):
     learner_stand_in.install(monkeypatch)
+    family_folders.install(monkeypatch)
 
 
 def run(*arguments: object) -> Result:
@@ -72,6 +74,34 @@ def test_what_is_not_understood(arguments: list[str], message: str):
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_real_data_is_named_by_a_folder(tmp_path: Path):
+    data = family_folders.write_all(tmp_path / "data")
+    out = ("--quick", "--out", tmp_path / "out", "--json")
+    found = json.loads(run("segmentation-families", "--data", data, *out).stdout)
+    assert found["experiment"] == "segmentation-families"
+    # Where the data is does not matter: nothing is computed again after a move.
+    moved = data.rename(tmp_path / "elsewhere")
+    assert json.loads(run("segmentation-families", "--data", moved, *out).stdout)["computed"] == 0
+    # What is in it does: the cells of one family are computed again, and no others.
+    family_folders.write_family(moved / "hasc", ["a", "b", "c"], seed=99)
+    again = json.loads(run("segmentation-families", "--data", moved, *out).stdout)
+    assert again["computed"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["segmentation-families"], "name the folder that holds it with --data"),
+        (["segmentation-families", "--data", "nothing"], "is no folder"),
+        (["transfer", "--data", "nothing"], "makes its own data: leave out --data"),
+    ],
+)
+def test_data_that_is_missing_or_too_much(tmp_path: Path, arguments: list[str], message: str):
+    result = run(*arguments, "--quick", "--out", tmp_path)
+    assert result.exit_code == 1
+    assert message in " ".join(result.stderr.split())
 
 
 def test_a_file_in_the_way(tmp_path: Path):

@@ -98,8 +98,7 @@ def test_i2_folding_a_loss_lowers_every_energy_by_it(case: EnergyCase, loss, see
         d = np.array(costs.service)
         np.fill_diagonal(d, costs.opening)
         assert augmented.energy_of_fractional(point) == pytest.approx(
-            naive.energy(naive.point_of_fractional(point), d)
-            - loss.value(example.shown, point),
+            naive.energy(naive.point_of_fractional(point), d) - loss.value(example.shown, point),
             **close,
         )
         np.testing.assert_array_equal(costs.service, before[0])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import family_folders
 import learner_stand_in
 from likewise.app.options import ExperimentName
 from likewise.datasets import PartitionedSets, make_partitioned_sets
@@ -76,6 +77,13 @@ def _no_calls():
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     learner_stand_in.install(monkeypatch)
+    family_folders.install(monkeypatch)
+
+
+def plan_of(name: str, folder: Path, **settings: Any) -> Plan:
+    """A plan with made data, for the experiments that need some."""
+    needed = experiment_named(name).needs_data
+    return Plan(**settings, data=family_folders.write_all(folder) if needed else None)
 
 
 class TestRunner:
@@ -187,9 +195,9 @@ class TestBase:
         assert list(Plan(quick=True).count(3, 1)) == [0]
         assert list(Plan(quick=True, seeds=2).count(3, 1)) == [0, 1]
 
-    def test_names_tell_cells_apart(self):
+    def test_names_tell_cells_apart(self, tmp_path: Path):
         for name in MODULES:
-            for plan in (Plan(), Plan(quick=True)):
+            for plan in (plan_of(name, tmp_path), plan_of(name, tmp_path, quick=True)):
                 cells = experiment_named(name).cells(plan)
                 assert len({cell.name for cell in cells}) == len(cells)
                 assert all(set(cell.name) <= set(SAFE) for cell in cells)
@@ -290,7 +298,8 @@ def test_columns_that_tell_clusters_apart():
 @pytest.mark.usefixtures("stand_in")
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_a_quick_run(name: str, tmp_path: Path):
-    run = run_experiment(experiment_named(name), Plan(quick=True, seeds=1), tmp_path)
+    plan = plan_of(name, tmp_path / "data", quick=True, seeds=1)
+    run = run_experiment(experiment_named(name), plan, tmp_path)
     assert run.findings.tables
     assert run.findings.claims
     for table in run.findings.tables:

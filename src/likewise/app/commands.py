@@ -343,6 +343,7 @@ def reproduce(
     out: options.ResultFolder = Path("results"),
     quick: options.Quick = False,
     seeds: options.Seeds = None,
+    data: options.DataFolder = None,
     jobs: options.Processes = None,
     fresh: options.Fresh = False,
     json: options.Json = False,
@@ -358,7 +359,7 @@ def reproduce(
         tasks.show(tasks.list_experiments(), json)
         return
     request = tasks.ReproduceRequest(
-        name=name.value, out=out, quick=quick, seeds=seeds, jobs=jobs, fresh=fresh
+        name=name.value, out=out, quick=quick, seeds=seeds, data=data, jobs=jobs, fresh=fresh
     )
     with terminal.ProgressBar(hidden=json) as bar:
         report = tasks.run_reproduce(request, bar.show_stage)

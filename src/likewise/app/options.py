@@ -44,6 +44,7 @@ class ExperimentName(StrEnum):
     unseen_classes = "unseen-classes"
     transfer = "transfer"
     lajugie_synthetic = "lajugie-synthetic"
+    segmentation_families = "segmentation-families"
 
 
 def words(text: str | None) -> tuple[str, ...] | None:
@@ -334,6 +335,14 @@ Quick = Annotated[bool, typer.Option("--quick", help="Small sets and few seeds: 
 Seeds = Annotated[
     int | None,
     typer.Option(min=1, help="Runs of everything; each experiment has numbers of its own."),
+]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="Folder with the real data that segmentation-families needs; others take none.",
+    ),
 ]
 Processes = Annotated[int | None, typer.Option("--jobs", help="Processes; -1 uses all.")]
 Fresh = Annotated[

@@ -32,6 +32,7 @@ class ReproduceRequest:
     out: Path
     quick: bool = False
     seeds: int | None = None
+    data: Path | None = None
     jobs: int | None = None
     fresh: bool = False
 
@@ -80,7 +81,7 @@ def run_reproduce(request: ReproduceRequest, on_stage: Callable[[str], None]) ->
     experiment = experiment_named(request.name)
     if request.out.exists() and not request.out.is_dir():
         raise InputError(f"--out {request.out} is a file; name a folder for the results.")
-    plan = Plan(quick=request.quick, seeds=request.seeds)
+    plan = Plan(quick=request.quick, seeds=request.seeds, data=request.data)
     start = time.perf_counter()
     run = run_experiment(
         experiment, plan, request.out, jobs=request.jobs, fresh=request.fresh, on_stage=on_stage

@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,10 +18,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Plan:
-    """How much of an experiment to run: the whole, or a quick look; how many seeds."""
+    """How much of an experiment to run: the whole, or a quick look; how many seeds; what data."""
 
     quick: bool = False
     seeds: int | None = None
+    data: Path | None = None
 
     def count(self, full: int, quick: int) -> range:
         """Seeds of one part of an experiment, unless all parts were given a number."""
@@ -39,10 +41,18 @@ class Cell:
         Which part of the experiment it belongs to.
     settings : dict
         All that its result depends on: text and numbers.
+    data : str or None
+        The folder of the data, which may be anywhere: what is in it belongs to the settings.
     """
 
     kind: str
     settings: dict[str, Any]
+    data: str | None = field(default=None, compare=False)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What is kept beside its result, and must be the same for the result to be used again."""
+        return {"kind": self.kind, "settings": self.settings}
 
     @property
     def name(self) -> str:
@@ -134,6 +144,8 @@ class Experiment:
         From results to findings.
     draw : callable
         From results to a figure.
+    needs_data : bool, default=False
+        Whether the plan must name a folder of data.
     """
 
     name: str
@@ -143,6 +155,7 @@ class Experiment:
     compute: Compute
     report: Callable[[Sequence[Result]], Findings]
     draw: Callable[[Sequence[Result]], Picture]
+    needs_data: bool = False
 
 
 def select(results: Iterable[Result], kind: str, **settings: Any) -> list[dict[str, Any]]:

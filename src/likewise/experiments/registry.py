@@ -13,6 +13,7 @@ MODULES = {
     "unseen-classes": "likewise.experiments.unseen_classes",
     "transfer": "likewise.experiments.transfer",
     "lajugie-synthetic": "likewise.experiments.lajugie_synthetic",
+    "segmentation-families": "likewise.experiments.segmentation_families",
 }
 
 

@@ -87,6 +87,13 @@ def run_experiment(
     -------
     Run
     """
+    if experiment.needs_data and plan.data is None:
+        raise InputError(
+            f"experiment {experiment.name} needs data that does not come along: name the folder "
+            "that holds it with --data."
+        )
+    if plan.data is not None and not experiment.needs_data:
+        raise InputError(f"experiment {experiment.name} makes its own data: leave out --data.")
     folder = out / experiment.name
     kept = folder / "cells"
     if any(path.exists() and not path.is_dir() for path in (out, folder, kept)):
@@ -113,7 +120,7 @@ def read_cell(folder: Path, cell: Cell) -> Result | None:
     """The result of a cell, or None where there is none that can be used."""
     try:
         found = json.loads((folder / f"{cell.name}.json").read_text(encoding="utf-8"))
-        if found["cell"] != asdict(cell):
+        if found["cell"] != cell.identity:
             return None
         return Result(cell, found["rows"], found["extra"], found["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -130,7 +137,7 @@ def compute_cell(compute: Compute, cell: Cell, folder: Path) -> Result:
         rows, extra = compute(cell)
     result = Result(cell, rows, extra, time.perf_counter() - start)
     document = {
-        "cell": asdict(cell), "rows": rows, "extra": extra, "seconds": result.seconds,
+        "cell": cell.identity, "rows": rows, "extra": extra, "seconds": result.seconds,
         "version": __version__,
     }  # fmt: skip
     write_atomically(folder / f"{cell.name}.json", lambda stream: _dump(stream, document))
@@ -164,7 +171,7 @@ def _write_all(run: Run) -> None:
     document = {
         "experiment": run.experiment.name,
         "source": run.experiment.source,
-        "plan": asdict(run.plan),
+        "plan": {"quick": run.plan.quick, "seeds": run.plan.seeds},
         "cells": len(run.results),
         "cell_seconds": sum(result.seconds for result in run.results),
         "findings": asdict(run.findings),
