@@ -22,7 +22,7 @@ Indices = NDArray[np.intp]
 FEATURES = ("auto", "windows", "hermite")
 # A window has a typical segment / WINDOWS rows, and a block a fourth of a window: chosen on six
 # families of movement, where both hardly mattered.
-WINDOWS, BLOCKS, LEAST_WINDOW = 8, 4, 5
+WINDOWS, BLOCKS, LEAST_WINDOW = 16, 4, 5
 # Longer sequences are averaged in blocks, to about half as many.
 LONG = 2000
 # A column that varies less than this within segments, as a share of all it varies, counts as much.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from likewise.datasets.folders import (
 )
 from likewise.datasets.penalty_tables import load_penalty_table
 from likewise.errors import InputError
+from likewise.estimators.change_point_learner import ChangePointLearner
 from likewise.estimators.change_points import ChangePointDetector
 from likewise.estimators.penalty_regressor import PenaltyRegressor
 from likewise.experiments.annotators import annotated_covering, annotated_f1, segments_of
@@ -57,8 +57,7 @@ FACTORS = np.geomspace(0.5, 50.0, 21)
 
 def new_learner() -> Any:
     """The learner with its default settings, features chosen by itself."""
-    module = importlib.import_module("likewise.estimators.change_point_learner")
-    return module.ChangePointLearner(features="auto", random_state=0)
+    return ChangePointLearner(features="auto", random_state=0)
 
 
 def score(truth: Indices, found: Indices, n_rows: int) -> float:

@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 
 from likewise.estimators.change_points import ChangePointDetector, PenaltyPath
 from likewise.geometry.noise import noise_scales
+from likewise.transformers import WindowFeatures
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # From a number of a sequence and change points to how good they are.
 Score = Callable[[int, Indices], float]
 
-# Windows are an eighth of a typical segment, and long enough for a standard deviation.
-WINDOWS_PER_SEGMENT, SHORTEST_WINDOW = 8, 4
+# Windows are a sixteenth of a typical segment, and long enough for a standard deviation.
+WINDOWS_PER_SEGMENT, SHORTEST_WINDOW = 16, 5
 BLOCKS_PER_WINDOW = 4
-# Share of the standard deviation of a sequence that is added to local ones before the logarithm.
-FLOOR = 0.02
 # Penalties are looked at until a sequence falls into so many times its true segments.
 MOST, MORE = 3, 10
 # Scores closer than this are the same.
@@ -104,7 +103,8 @@ class FittedPenalty:
         return found
 
     def _thinned(self, rows: Floats) -> Blocks:
-        return Blocks.of(_window_features(rows, self.window_), self.window_ // BLOCKS_PER_WINDOW)
+        features = WindowFeatures(self.window_).fit_transform(rows)
+        return Blocks.of(features, self.window_ // BLOCKS_PER_WINDOW)
 
 
 def default_change_points(rows: Floats, n_blocks: int, noise: str) -> Indices:
@@ -189,34 +189,3 @@ def best_penalty(paths: Sequence[PenaltyPath], score: Score) -> float:
     widest = int(np.argmax(ends - starts))
     return float(np.exp((starts[widest] + ends[widest]) / 2.0))
 
-
-def _window_features(rows: Floats, width: int) -> Floats:
-    """Around every row the means, the log standard deviations, and those of the differences."""
-    steps = np.diff(rows, axis=0, prepend=rows[:1])
-    means, spread = _local(rows, width)
-    columns = [means, _log_share(spread, rows)]
-    columns.append(_log_share(_local(steps, width)[1], steps))
-    columns.append(_log_share(_local(rows, 3 * width)[1], rows))
-    columns.append(_log_share(_local(steps, 3 * width)[1], steps))
-    return np.hstack(columns)
-
-
-def _log_share(spread: Floats, rows: Floats) -> Floats:
-    total = rows.std(axis=0)
-    return np.log(spread / np.where(total > 0.0, total, 1.0) + FLOOR)
-
-
-def _local(rows: Floats, width: int) -> tuple[Floats, Floats]:
-    """Mean and standard deviation in windows around every row, shorter at both ends."""
-    n, middle = len(rows), rows.mean(axis=0)
-    places = np.arange(n)
-    first = np.maximum(places - width // 2, 0)
-    last = np.minimum(places - width // 2 + width, n)
-    centred = rows - middle
-    start = np.zeros((1, rows.shape[1]))
-    sums = np.vstack([start, np.cumsum(centred, axis=0)])
-    squares = np.vstack([start, np.cumsum(np.square(centred), axis=0)])
-    counts = (last - first)[:, None]
-    means = (sums[last] - sums[first]) / counts
-    variances = (squares[last] - squares[first]) / counts - np.square(means)
-    return means + middle, np.sqrt(np.maximum(variances, 0.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.datasets import SegmentedSeries
 from likewise.errors import InputError
+from likewise.estimators.change_point_learner import ChangePointLearner
 from likewise.estimators.change_points import ChangePointDetector
 from likewise.experiments.baselines import (
     EuclideanMetric,
@@ -54,8 +54,7 @@ LEAST_SHARE = 1e-6
 
 def new_learner(seed: int, **options: Any) -> Any:
     """The learner of segmentations: the only place that makes one."""
-    module = importlib.import_module("likewise.estimators.change_point_learner")
-    return module.ChangePointLearner(random_state=seed, **options)
+    return ChangePointLearner(random_state=seed, **options)
 
 
 @dataclass(frozen=True)
