@@ -172,6 +172,10 @@ class Viewed:
         """How bad change points, in blocks, are."""
         return self.source.loss(change_points * self.step, criterion)
 
+    def invented(self, change_points: Indices) -> float:
+        """How much worse change points, in blocks, are than none."""
+        return self.source.invented(change_points * self.step)
+
     def parts(self) -> list[tuple[Floats, Indices]]:
         """The stretches of blocks that are labelled, and their segments from 0 on."""
         known = np.concatenate([[False], self.labels >= 0, [False]])

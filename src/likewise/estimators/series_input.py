@@ -83,6 +83,18 @@ class ShownSeries:
         return 1.0 - change_point_f1(self.segments, found, max(self.n_rows // F1_SHARE, 1))
 
 
+    def invented(self, change_points: Indices) -> float:
+        """How much worse a segmentation is than none, by the loss of projections.
+
+        Above zero it has more changes that are wrong than changes that are right.
+        """
+        if self.annotated:
+            return 0.0
+        found = np.searchsorted(change_points, self.places, side="right")
+        whole = np.zeros(len(self.places), dtype=np.intp)
+        return projection_loss(self.segments, found) - projection_loss(self.segments, whole)
+
+
 def shown_series(learner: Any, X: Any, y: Any, groups: Any) -> list[ShownSeries]:
     """The training sequences, checked; records the columns of X on the learner."""
     tables = tables_of(learner, X, groups, reset=True)

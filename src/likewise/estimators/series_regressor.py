@@ -30,7 +30,8 @@ def fitted_regressor(learned: SeriesLearned) -> PenaltyRegressor | None:
             continue
         task = pupils.task(part, learned.trained)
         curve = curve_of(task, low, high)
-        found = best_interval([curve])
+        found = best_interval([curve], sound=False)
+        assert found is not None
         below = found.low * task.growth if found.low > low * 1.001 else 0.0
         above = found.high * task.growth if found.high < high / 1.001 else np.inf
         with np.errstate(divide="ignore"):

@@ -100,7 +100,7 @@ class Pupils:
         return Task(
             trained.factored(part.rows), growth(len(part.rows), self.typical),
             MOST_PER_SHOWN * (1 + part.source.n_changes) + MOST_MORE,
-            lambda cuts: part.loss(cuts, self.criterion),
+            lambda cuts: part.loss(cuts, self.criterion), part.invented,
         )  # fmt: skip
 
     def segmented(self, part: Viewed, trained: Trained, penalty: float) -> Indices:
