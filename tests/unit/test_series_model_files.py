@@ -104,7 +104,7 @@ def test_what_a_file_cannot_keep_is_refused(params: dict, message: str):
 def test_a_transformer_of_another_kind_is_refused_with_what_it_made():
     model = learnt()
     model.transformer_ = PCA()
-    with pytest.raises(ModelFileError, match="transformer_ is of type PCA.*features=None"):
+    with pytest.raises(ModelFileError, match=r"transformer_ is of type PCA.*features=None"):
         dumped(model)
 
 
