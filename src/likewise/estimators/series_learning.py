@@ -214,6 +214,7 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
         return looks[0], {"features": [looks[0].name], "loss": [np.nan], "chosen": [True]}, False
     one, losses, started = [Candidate("one")], [], time.perf_counter()
     for place, look in enumerate(looks):
+
         def judged(look: Look = look) -> Floats:
             pupils = lesson.pupils(look)[0].restricted_to(lesson.telling)
             n = len(pupils.viewed)
