@@ -32,7 +32,9 @@ BARS = 20
 
 def print_learnt_changes(report: LearnChangesReport, console: Console) -> None:
     """Print what ``likewise learn --kind changes`` did."""
-    lines = {"learnt from": _shown(report), "columns": columns(report.columns), **_learnt(report)}
+    lines = {"learnt from": _shown(report), "columns": columns(report.columns)}
+    regions = any(own.regions for own in report.series)
+    lines |= _learnt(report, "share of wrong regions" if regions else report.criterion)
     console.print(facts({**lines, "seconds": f"{report.seconds:.2f}"}))
     _print_choices(report, console)
     shares = [weight.share for weight in report.weights]
@@ -56,7 +58,7 @@ def print_series_learner(report: SeriesLearnerReport, console: Console) -> None:
         low, high = report.fitted.rows_seen
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         seen = {"columns": columns(report.columns), "learnt from": f"series of {rows} rows"}
-        lines |= {**seen, **_learnt(report.fitted)}
+        lines |= {**seen, **_learnt(report.fitted, report.fitted.criterion)}
     console.print(facts(lines))
     if report.fitted is not None:
         _print_choices(report.fitted, console)
@@ -78,7 +80,7 @@ def _shown(report: LearnChangesReport) -> str:
     return f"{start}{hidden}, {counted(sum(own.segments for own in report.series), 'segment')}"
 
 
-def _learnt(report: LearnChangesReport | LearntChanges) -> dict[str, str]:
+def _learnt(report: LearnChangesReport | LearntChanges, loss: str) -> dict[str, str]:
     """What was learnt, in the lines of both reports."""
     means = STATUS_REMEDIES.get(report.status, "")
     blocks = "" if report.rows_per_block == 1 else f", in blocks of {report.rows_per_block} rows"
@@ -91,8 +93,8 @@ def _learnt(report: LearnChangesReport | LearntChanges) -> dict[str, str]:
         "passes": f"{report.passes:,}",
         "duality gap": percent(report.gap),
         "penalty": f"{readable(report.penalty)} {typical}{depends * report.penalty_depends}",
-        "loss": f"{report.loss:.3f} on what was shown ({report.criterion}, or share of wrong "
-        f"regions); one segment for every series: {report.one_segment_loss:.3f}",
+        "loss": f"{report.loss:.3f} on what was shown ({loss}); one segment for every "
+        f"series: {report.one_segment_loss:.3f}",
     }
 
 
@@ -100,9 +102,9 @@ def _print_choices(report: LearnChangesReport | LearntChanges, console: Console)
     """The losses on what was held out, of features and of metrics, where there was a choice."""
     looked = report.features_validation
     if len(looked.get("features", [])) > 1:
-        console.print(_losses("features", looked, "features"))
+        console.print(_losses("features", looked))
     if report.validation:
-        console.print(_losses("candidate", report.validation, "candidates"))
+        console.print(_losses("candidate", report.validation))
         if not _is_best(report.validation):
             console.print(
                 Text("Chosen: another one must be clearly better to be preferred to it.\n"),
@@ -110,11 +112,11 @@ def _print_choices(report: LearnChangesReport | LearntChanges, console: Console)
             )
 
 
-def _losses(name: str, held: dict[str, list[Any]], what: str) -> Table:
+def _losses(name: str, held: dict[str, list[Any]]) -> Table:
     errors = held.get("standard_error")
     made = table(
         name, "loss", *(["std. error"] if errors else []), "",
-        title=f"Loss on series held out of training, by {what}",
+        title=f"Held-out loss, by {name}",
     )  # fmt: skip
     for place, candidate in enumerate(held[name]):
         cells = [Text(candidate), _figure(held["loss"][place])]

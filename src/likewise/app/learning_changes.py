@@ -251,7 +251,7 @@ def _draw(
     from likewise.plots import PenaltyPathDisplay, TrainingDisplay, WeightsDisplay
 
     figure = blank_figure(2 * WIDTH, 2 * HEIGHT)
-    above, below = figure.subfigures(2, 1, hspace=0.04)
+    above, below = figure.subfigures(2, 1, squeeze=False)[:, 0]
     trained = bool(learner.history_["objective"])
     axes = above.subplots(1, 1 + trained, squeeze=False)[0]
     WeightsDisplay.from_estimator(learner, list(tables), ax=axes[0])

@@ -152,9 +152,13 @@ def _cut(
         if not several:
             raise
         raise InputError(f"{series.name}: {error}") from error
-    penalty = None if detector.n_segments is not None else float(detector.penalty)
     return Cut(
-        series, detector.change_points_, detector.labels_, noise, penalty, float(detector.cost_)
+        series,
+        detector.change_points_,
+        detector.labels_,
+        noise,
+        None if detector.n_segments is not None else float(detector.penalty),
+        float(detector.cost_),
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The picture reaches so many times the gap between first energy and last bound below that bound.
-SHOWN_SPANS = 3.0
+SHOWN_SPANS = 1.0
 
 
 class SolveDisplay:
