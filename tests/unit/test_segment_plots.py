@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from itertools import pairwise
 
@@ -10,11 +11,14 @@ import polars as pl
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import likewise as lw
+from likewise.datasets import make_segmented_series
 from likewise.errors import InputError
-from likewise.plots import PenaltyPathDisplay, SegmentsDisplay
+from likewise.metrics import covering
+from likewise.plots import PenaltyPathDisplay, SegmentsDisplay, TrainingDisplay, WeightsDisplay
 from likewise.plots.penalties import _errors
 from likewise.plots.segments import FOUND, MANY_CUTS, MOST_PANELS, draw_several, envelope
 
@@ -221,3 +225,106 @@ class TestPenaltyPath:
         path = lw.ChangePointDetector().path(steps(0), 1.0, 10.0)
         with pytest.raises(InputError, match="margin"):
             PenaltyPathDisplay.from_path(path, CUTS, margin=-1)
+
+
+class TestLearners:
+    """Pictures of learners of changes."""
+
+    MADE = make_segmented_series(4, 80, 3, 2, jump=3.0, random_state=0)
+
+    @classmethod
+    @functools.cache
+    def learner(cls, **params) -> lw.ChangePointLearner:
+        learner = lw.ChangePointLearner(**{"strength": 0.05, **params})
+        return learner.fit(cls.MADE.series, cls.MADE.labels)
+
+    @pytest.mark.parametrize("criterion", ["covering", "projection"])
+    def test_loss_by_penalty(self, criterion: str):
+        learner, made = self.learner(criterion=criterion), self.MADE
+        display = PenaltyPathDisplay.from_learner(learner, made.series, made.labels)
+        drawn(display.figure_)
+        assert len(display.axes_) == 2
+        assert display.axes_[1].get_ylabel() == f"mean loss\n({criterion})"
+        assert display.penalties[0] < learner.penalty_ < display.penalties[-1]
+        # The mean loss, and number of segments, of what is found with some of the penalties.
+        middles = np.sqrt(display.penalties[:-1] * display.penalties[1:])
+        for place in range(0, len(middles), max(1, len(middles) // 8)):
+            detector = clone(learner.detector_).set_params(penalty=middles[place])
+            found = detector.cluster(made.series)
+            counts = [own.max() + 1 for own in found]
+            assert display.n_segments[place] == np.mean(counts)
+            if criterion == "covering":
+                losses = [
+                    1.0 - covering(known, own)
+                    for known, own in zip(made.labels, found, strict=True)
+                ]
+                assert display.errors[place] == pytest.approx(np.mean(losses))
+        assert any(low <= learner.penalty_ <= high for low, high in display.best_)
+        title = display.axes_[0].get_title(loc="left")
+        assert title.startswith(
+            f"chosen penalty {learner.penalty_:.3g}: {learner.training_loss_:.3f}"
+        )
+        assert display.errors.min() == pytest.approx(learner.training_loss_)
+
+    def test_wrong_regions_by_penalty(self):
+        made, learner = self.MADE, self.learner()
+        regions = [
+            lw.RegionLabels(
+                [(int(cut) - 1, int(cut) + 4, 1) for cut in np.flatnonzero(np.diff(own))]
+            )
+            for own in made.labels
+        ]
+        display = PenaltyPathDisplay.from_learner(learner, made.series, regions)
+        assert display.axes_[1].get_ylabel() == "mean share of wrong regions"
+        assert display.errors.max() <= 1.0
+
+    def test_blocks_and_one_table(self):
+        made, learner = self.MADE, self.learner(features="windows")
+        groups = np.repeat(np.arange(4), 80)
+        display = PenaltyPathDisplay.from_learner(
+            learner, np.vstack(made.series), np.concatenate(made.labels), groups, reach=5.0
+        )
+        assert display.penalties[-1] == pytest.approx(5.0 * learner.penalty_)
+        assert display.errors.min() == pytest.approx(learner.training_loss_)
+
+    def test_errors(self):
+        made, learner = self.MADE, self.learner()
+        with pytest.raises(NotFittedError):
+            PenaltyPathDisplay.from_learner(lw.ChangePointLearner(), made.series, made.labels)
+        with pytest.raises(InputError, match="reach must be a number above 1"):
+            PenaltyPathDisplay.from_learner(learner, made.series, made.labels, reach=1.0)
+        known = self.learner(n_segments="known")
+        with pytest.raises(InputError, match="there is no penalty"):
+            PenaltyPathDisplay.from_learner(known, made.series, made.labels)
+        with pytest.raises(InputError, match="shows nothing"):
+            PenaltyPathDisplay.from_learner(learner, made.series[:1], [lw.RegionLabels([])])
+
+    def test_weights(self):
+        learner = self.learner()
+        plain = WeightsDisplay.from_estimator(learner)
+        assert plain.ax_.get_xlabel() == "weight"
+        np.testing.assert_array_equal(plain.values, learner.weights_)
+        display = WeightsDisplay.from_estimator(learner, self.MADE.series)
+        drawn(display.figure_)
+        spread = np.mean([own.var(axis=0) for own in self.MADE.series], axis=0)
+        shares = learner.weights_ * spread / (learner.weights_ @ spread)
+        np.testing.assert_allclose(display.values, shares)
+        assert display.ax_.get_xlabel() == "share of a typical learnt distance"
+
+    def test_training(self):
+        display = TrainingDisplay.from_estimator(self.learner())
+        drawn(display.figure_)
+        assert display.ax_.get_xlabel() == "pass over the training sequences"
+        assert display.bound_line_.get_label() == "lower bound"
+
+    def test_segments(self):
+        learner, rows = self.learner(), self.MADE.series[0]
+        true = np.flatnonzero(np.diff(self.MADE.labels[0])) + 1
+        display = SegmentsDisplay.from_estimator(learner, rows, true)
+        drawn(display.figure_)
+        found = np.flatnonzero(np.diff(learner.cluster([rows])[0])) + 1
+        assert lines_at(display.axes_[2], "found") == (found - 0.5).tolist()
+        assert lines_at(display.axes_[2], "true") == (true - 0.5).tolist()
+        frame = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row")
+        named = lw.ChangePointLearner(strength=0.05).fit([frame], [self.MADE.labels[0]])
+        assert SegmentsDisplay.from_estimator(named, frame).axes_[0].get_ylabel() == "a"

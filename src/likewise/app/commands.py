@@ -14,19 +14,11 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from likewise.app import options, segment_options
+from likewise.app import change_options, option_checks, options, segment_options
 from likewise.arrays.interruption import interrupts_told_apart
 
 INTERRUPTED = 130
 FAILED = 1
-# Options of `cluster` that make sense with a saved model only, and without one only.
-WITH_MODEL = ("split", "label")
-WITHOUT_MODEL = (
-    "distance", "weights", "opening_cost", "candidates", "solver", "gap", "time_limit",
-    "must_link", "cannot_link", "seed", "save",
-)  # fmt: skip
-# Options of `segment` that a saved model has made its own.
-SETTINGS = ("penalty", "n_segments", "min_size", "scale")
 
 
 class GuardedGroup(TyperGroup):
@@ -82,7 +74,7 @@ ABOUT = (
     "learn takes sets whose clusters are known, and learns how to compare rows and what a cluster "
     "must be worth. cluster groups new data by what was learnt; or, without a model, partitions "
     "data around exemplars, with a proof of how good the partition is. segment cuts series where "
-    "their mean changes."
+    "their mean changes, or as learn --kind changes has learnt from segmented ones."
 )
 
 app = typer.Typer(
@@ -120,26 +112,35 @@ def demo(
 
 
 @app.command(
-    help="Learn how to group from files whose clusters are known.\n\n"
+    help="Learn how to group from files whose clusters are known, or how to segment series from "
+    "some whose segments are.\n\n"
     "Learns how much every column, or every comparison, counts and what a cluster must be worth, "
-    "and writes that to a model file for likewise cluster --model. Ctrl-C stops the training: the "
-    "best weights so far are written, and the exit code is 130."
+    "and writes that to a model file for likewise cluster --model. With --kind changes it learns "
+    "how much every column counts and what a segment must be worth, for likewise segment --model. "
+    "Ctrl-C stops the training: the best weights so far are written, and the exit code is 130."
 )
 def learn(
+    ctx: typer.Context,
     *,
     train: options.TrainingData,
-    label: options.Label,
+    label: options.Label = None,
     out: options.LearntModel,
+    kind: change_options.LearntKind = change_options.Kind.clusters,
     split: options.Split = None,
     compare: options.Compare = None,
     columns: options.ComparedColumns = None,
     header: options.Header = None,
     opening_cost: options.LearntOpeningCost = "learn",
+    regions: change_options.ShownRegions = None,
+    metric: change_options.LearntMetric = change_options.Metric.diagonal,
+    features: change_options.LearntFeatures = change_options.Features.none,
+    penalty: change_options.LearntPenalty = change_options.Penalty.constant,
+    criterion: change_options.ChosenCriterion = change_options.Criterion.covering,
     strength: options.Strength = "auto",
     regulariser: options.ChosenRegulariser = options.Regulariser.auto,
     optimiser: options.ChosenOptimiser = options.Optimiser.auto,
     max_iter: options.MaxIter = 200,
-    tol: options.Tol = 0.02,
+    tol: options.Tol = None,
     seed: options.TrainingSeed = None,
     jobs: options.Jobs = None,
     checkpoint: options.Checkpoint = None,
@@ -147,30 +148,34 @@ def learn(
     json: options.Json = False,
 ) -> None:
     """Run ``likewise learn``."""
+    option_checks.check_learn(ctx)
+    shared: dict[str, Any] = {
+        "data": tuple(train), "out": out, "split": split, "columns": options.words(columns),
+        "header": header, "strength": options.number_or("auto", strength),
+        "regulariser": regulariser.value, "optimiser": optimiser.value, "max_iter": max_iter,
+        "seed": seed, "jobs": jobs, "checkpoint": checkpoint, "plot": plot,
+        **({} if tol is None else {"tol": tol}),
+    }  # fmt: skip
     from likewise.app import terminal
-    from likewise.app.learning import LearnRequest, run_learn
 
-    request = LearnRequest(
-        data=tuple(train),
-        label=label,
-        out=out,
-        split=split,
-        compare=tuple(compare or ()),
-        columns=options.words(columns),
-        header=header,
-        opening_cost=options.number_or("learn", opening_cost),
-        strength=options.number_or("auto", strength),
-        regulariser=regulariser.value,
-        optimiser=optimiser.value,
-        max_iter=max_iter,
-        tol=tol,
-        seed=seed,
-        jobs=jobs,
-        checkpoint=checkpoint,
-        plot=plot,
-    )
     with terminal.ProgressBar(hidden=json) as bar:
-        report = run_learn(request, bar.update_training, bar.show_stage)
+        if kind == change_options.Kind.changes:
+            from likewise.app.learning_changes import LearnChangesRequest, run_learn_changes
+
+            wanted = LearnChangesRequest(
+                **shared, label=label, regions=regions, metric=metric.value,
+                features=None if features == change_options.Features.none else features.value,
+                penalty=penalty.value, criterion=criterion.value,
+            )  # fmt: skip
+            report: Any = run_learn_changes(wanted, bar.update_training, bar.show_stage)
+        else:
+            from likewise.app.learning import LearnRequest, run_learn
+
+            request = LearnRequest(
+                **shared, label=label or "", compare=tuple(compare or ()),
+                opening_cost=options.number_or("learn", opening_cost),
+            )  # fmt: skip
+            report = run_learn(request, bar.update_training, bar.show_stage)
     terminal.show(report, json)
     if report.interrupted:
         typer.echo("interrupted: these are the best weights so far", err=True)
@@ -212,7 +217,7 @@ def cluster(
     json: options.Json = False,
 ) -> None:
     """Run ``likewise cluster``."""
-    _check_model_options(ctx, model)
+    option_checks.check_cluster(ctx, model)
     from likewise.app import terminal
 
     if model is not None:
@@ -243,37 +248,13 @@ def cluster(
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_model_options(ctx: typer.Context, model: Path | None) -> None:
-    """Refuse options of a search that a saved model has made its own, and the other way round."""
-    if model is None:
-        _refuse(
-            _chosen(ctx, WITH_MODEL), "only allowed with --model; name a model, or leave this out"
-        )
-    else:
-        why = f"not allowed with --model, as {model.name} says how to group; leave this out"
-        _refuse(_chosen(ctx, WITHOUT_MODEL), why)
-
-
-def _chosen(ctx: typer.Context, names: tuple[str, ...]) -> list[str]:
-    """Those of some parameters that the command line names, as it spells them."""
-    return [
-        f"--{'set' if name == 'split' else name.replace('_', '-')}"
-        for name in ctx.params
-        if name in names and getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    ]
-
-
-def _refuse(chosen: list[str], why: str) -> None:
-    if chosen:
-        raise typer.BadParameter(why, param_hint=", ".join(chosen))
-
-
 @app.command(
     help="Cut series into segments where the mean of the columns changes, exactly.\n\n"
     "Writes the segment of every row, counted from 0 in every series. Without --penalty, "
     "--n-segments and --model, every column is divided by its noise and a segment costs 2 p log T; "
     "that suits series of independent noise, and finds too many segments where rows that follow "
-    "each other are correlated. Rows are numbered from 0 in all that is read and written."
+    "each other are correlated. With a model of likewise learn --kind changes, series are cut like "
+    "those that it was shown. Rows are numbered from 0 in all that is read and written."
 )
 def segment(
     ctx: typer.Context,
@@ -282,6 +263,7 @@ def segment(
     model: segment_options.Model = None,
     penalty: segment_options.Penalty = None,
     n_segments: segment_options.NSegments = None,
+    share_labels: segment_options.ShareLabels = False,
     min_size: segment_options.MinSize = 1,
     scale: segment_options.Scale = None,
     columns: options.ComparedColumns = None,
@@ -293,23 +275,15 @@ def segment(
     json: options.Json = False,
 ) -> None:
     """Run ``likewise segment``."""
-    if penalty is not None and n_segments is not None:
-        raise typer.BadParameter(
-            "two ways to say how many segments there are; leave out one of them",
-            param_hint="--penalty, --n-segments",
-        )
-    if model is not None:
-        _refuse(
-            _chosen(ctx, SETTINGS),
-            f"not allowed with --model, as {model.name} says how to cut; leave this out",
-        )
+    option_checks.check_segment(ctx, model)
     from likewise.app import terminal
-    from likewise.app.segmenting import SegmentRequest, run_segment
+    from likewise.app.segmenting import run_segment
+    from likewise.app.series_cuts import SegmentRequest
 
     request = SegmentRequest(
         data=tuple(data), model=model, penalty=penalty, n_segments=n_segments, min_size=min_size,
-        scale=scale, columns=options.words(columns), header=header, split=split, labels=labels,
-        out=out, plot=plot,
+        share_labels=share_labels, scale=scale, columns=options.words(columns), header=header,
+        split=split, labels=labels, out=out, plot=plot,
     )  # fmt: skip
     with terminal.ProgressBar(hidden=json) as bar:
         report = run_segment(request, bar.show_stage)

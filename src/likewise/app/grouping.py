@@ -152,8 +152,8 @@ def _loaded(request: GroupRequest) -> Any:
     if not isinstance(model, ExemplarLearner | ExemplarClusterer):
         raise InputError(
             f"{request.model} holds {type(model).__name__}, which groups no rows; give a model "
-            "that likewise learn has written, or likewise cluster --save; a ChangePointDetector is "
-            "for likewise segment."
+            "that likewise learn has written, or likewise cluster --save; what was learnt of "
+            "changes, and a ChangePointDetector, are for likewise segment."
         )
     if isinstance(model, ExemplarLearner) and not hasattr(model, "weights_"):
         raise InputError(

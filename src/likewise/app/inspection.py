@@ -10,7 +10,9 @@ from typing import Any
 
 import likewise.persistence.format as model_files
 from likewise.app.learning import LearntWeight, shares
+from likewise.app.learning_changes import learnt_facts
 from likewise.app.reports import plain
+from likewise.estimators.change_point_learner import ChangePointLearner
 from likewise.estimators.change_points import ChangePointDetector
 from likewise.estimators.exemplar_learner import ExemplarLearner
 
@@ -78,7 +80,52 @@ class DetectorReport:
     file_format: int
 
 
-def run_inspect(path: Path) -> ModelReport | LearnerReport | DetectorReport:
+@dataclass(frozen=True, kw_only=True)
+class LearntChanges:
+    """What a learner of changes has learnt."""
+
+    features: str
+    rows_per_block: int
+    rows_seen: list[int]
+    metric: str
+    criterion: str
+    chosen: str
+    status: str
+    passes: int
+    objective: float
+    lower_bound: float
+    gap: float
+    penalty: float
+    penalty_depends: bool
+    loss: float
+    one_segment_loss: float
+    weights: list[FeatureWeight]
+    validation: dict[str, list[Any]]
+    features_validation: dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class FeatureWeight:
+    """The weight of one feature, in its own units."""
+
+    feature: str
+    weight: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesLearnerReport:
+    """What the file of a learner of changes holds; nothing in `fitted` where it is not."""
+
+    file: str
+    model: str
+    parameters: dict[str, Any]
+    columns: list[str] | int | None
+    fitted: LearntChanges | None
+    library_version: str
+    file_format: int
+
+
+def run_inspect(path: Path) -> ModelReport | LearnerReport | DetectorReport | SeriesLearnerReport:
     """Load a model file and describe it.
 
     Parameters
@@ -88,7 +135,7 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport | DetectorReport:
 
     Returns
     -------
-    ModelReport, LearnerReport or DetectorReport
+    ModelReport, LearnerReport, DetectorReport or SeriesLearnerReport
         Fields of what was fitted are None where the model was saved before it was fitted.
     """
     model = model_files.load(path)
@@ -107,6 +154,8 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport | DetectorReport:
     }
     if isinstance(model, ChangePointDetector):
         return _detector_report(model, common)
+    if isinstance(model, ChangePointLearner):
+        return SeriesLearnerReport(**common, fitted=_learnt_changes(model))
     common |= {
         "status": plain(fitted.get("status_")),
         "gap": plain(fitted.get("gap_")),
@@ -124,6 +173,17 @@ def run_inspect(path: Path) -> ModelReport | LearnerReport | DetectorReport:
         bound_scope=plain(fitted.get("bound_scope_")),
         rows=None if labels is None else len(labels),
     )
+
+
+def _learnt_changes(model: ChangePointLearner) -> LearntChanges | None:
+    if "weights_" not in vars(model):
+        return None
+    weights = [
+        FeatureWeight(name, float(weight))
+        for name, weight in zip(model.feature_names_, model.weights_, strict=True)
+    ]
+    rows = [blocks * model.rows_per_block_ for blocks in model.n_blocks_seen_]
+    return LearntChanges(**learnt_facts(model), weights=weights, rows_seen=rows)
 
 
 def _detector_report(model: ChangePointDetector, common: dict[str, Any]) -> DetectorReport:

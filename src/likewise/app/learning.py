@@ -128,7 +128,9 @@ def run_learn(
     targets = {"--out": request.out, "--plot": request.plot, "--checkpoint": request.checkpoint}
     check_targets(targets, {"data file": request.data})
     comparisons = comparisons_of(request.compare)
-    sets = _read(request, comparisons, on_stage)
+    columns = columns_to_read(request.columns, comparisons)
+    wanted = Wanted(request.label, request.split, columns, request.header)
+    sets = read_aligned(request.data, wanted, "cluster", on_stage)
     table = sets[0].table
     learner = _learner(request, comparisons, table)
     on_stage(f"comparing {sum(len(part.places) for part in sets):,} rows")
@@ -159,26 +161,21 @@ def shares(learner: Any) -> list[LearntWeight]:
     ]
 
 
-def _read(
-    request: LearnRequest, comparisons: Sequence[Comparison], on_stage: Callable[[str], None]
+def read_aligned(
+    paths: Sequence[Path], wanted: Wanted, what: str, on_stage: Callable[[str], None]
 ) -> list[LabelledSet]:
-    """The sets of all files, their columns in the order of the first file."""
-    wanted = Wanted(
-        request.label,
-        request.split,
-        columns_to_read(request.columns, comparisons),
-        request.header,
-    )
+    """The sets of all files, their columns in the order of the first file; labels name `what`."""
     sets: list[LabelledSet] = []
-    for place, path in enumerate(request.data):
-        if path.resolve() in [other.resolve() for other in request.data[:place]]:
+    for place, path in enumerate(paths):
+        if path.resolve() in [other.resolve() for other in paths[:place]]:
             raise InputError(f"{path} is named twice; name each file once.")
         on_stage(f"reading {path.name}")
         found = read_sets(path, wanted)
         sets += found if not sets else [_aligned(part, sets[0].table) for part in found]
-    if all(part.labels is None or (part.labels == NOT_SHOWN).all() for part in sets):
+    empty = all(part.labels is None or (part.labels == NOT_SHOWN).all() for part in sets)
+    if wanted.label is not None and empty:
         raise DataFileError(
-            f"column {request.label!r} is empty everywhere: it must name the cluster of rows."
+            f"column {wanted.label!r} is empty everywhere: it must name the {what} of rows."
         )
     return sets
 
@@ -243,11 +240,11 @@ def _report(
         warnings=[*_doubts(request.label, shown), *said(caught)],
         out=str(request.out),
         plot=as_text(request.plot),
-        checkpoint=_kept(request.checkpoint),
+        checkpoint=kept(request.checkpoint),
     )
 
 
-def _kept(checkpoint: Path | None) -> str | None:
+def kept(checkpoint: Path | None) -> str | None:
     """The checkpoint, where the training came far enough to write one."""
     return as_text(checkpoint) if checkpoint is not None and checkpoint.exists() else None
 

@@ -27,6 +27,7 @@ class Regulariser(StrEnum):
     auto = "auto"
     l1 = "l1"
     l2 = "l2"
+    trace = "trace"
 
 
 class Optimiser(StrEnum):
@@ -128,22 +129,25 @@ TrainingData = Annotated[
     list[Path],
     typer.Argument(
         metavar="TRAIN",
-        help="Files of rows whose clusters are known: .csv, .parquet or .npy. Each is a set of its "
-        "own.",
+        help="Files of rows whose clusters are known, or of series whose segments are: .csv, "
+        ".parquet or .npy. Each is a set, or a series, of its own.",
     ),
 ]
 Label = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column with the cluster of every row, numbers or text; where it is empty, the "
-        "cluster is not shown. Clusters of different sets have nothing to do with each other.",
+        help="The column with the cluster, or the segment, of every row, numbers or text; where it "
+        "is empty or -1, it is not shown. Clusters of different sets have nothing to do with each "
+        "other. Rows of one label that follow each other are a segment.",
     ),
 ]
 Split = Annotated[
     str | None,
     typer.Option(
-        "--set", metavar="COLUMN", help="The column that says which set of its file a row is in."
+        "--set",
+        metavar="COLUMN",
+        help="The column that says which set, or series, of its file a row is in.",
     ),
 ]
 ComparedColumns = Annotated[
@@ -178,7 +182,7 @@ Strength = Annotated[
     str,
     typer.Option(
         metavar="auto|NUMBER",
-        help="How strongly weights are kept from fitting noise. auto chooses it on clusters held "
+        help="How strongly weights are kept from fitting noise. auto chooses it on what is held "
         "out of training, and also whether learning helps at all; a number is much faster.",
         callback=_check_number_or("auto", 0.0),
     ),
@@ -188,7 +192,8 @@ ChosenRegulariser = Annotated[
     typer.Option(
         "--regulariser",
         help="What keeps weights from fitting noise: auto pulls them towards a distance that needs "
-        "no training, l1 makes many of them zero, l2 keeps them small.",
+        "no training, l1 makes many of them zero, l2 keeps them small; trace is for --metric full, "
+        "and leaves few directions.",
     ),
 ]
 ChosenOptimiser = Annotated[
@@ -199,7 +204,15 @@ ChosenOptimiser = Annotated[
     ),
 ]
 MaxIter = Annotated[int, typer.Option(min=1, help="Passes over the sets at most.")]
-Tol = Annotated[float, typer.Option(min=0.0, help="Relative duality gap at which training stops.")]
+Tol = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Relative duality gap at which training stops: by default 0.02 for clusters, 0.01 for "
+        "changes.",
+        show_default=False,
+    ),
+]
 TrainingSeed = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of what is held out of training.")
 ]
@@ -217,7 +230,8 @@ LearntPicture = Annotated[
     Path | None,
     typer.Option(
         "--plot",
-        help="Draw weights, training and what was compared to this .png, .pdf or .svg file.",
+        help="Draw weights, training and what was compared, or the loss by penalty, to this .png, "
+        ".pdf or .svg file.",
     ),
 ]
 

@@ -1,8 +1,13 @@
-"""Files of labelled regions: start, end, number of changes, for ``likewise segment --labels``."""
+"""Files of labelled regions: start, end, number of changes, and the series where there are several.
+
+``likewise segment --labels`` keeps to them, ``likewise learn --kind changes --regions`` learns from
+them.
+"""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 
 from likewise.app.tables import explained
@@ -10,6 +15,10 @@ from likewise.errors import DataFileError, LikewiseError
 from likewise.supervision import RegionLabels
 
 COLUMNS = ("start", "end", "changes")
+# The column that names the series, where there are several.
+SET = "set"
+# Names of series that a message lists.
+LISTED = 8
 
 
 def read_regions(path: Path) -> RegionLabels:
@@ -31,6 +40,57 @@ def read_regions(path: Path) -> RegionLabels:
     ...     read_regions(file).rows
     [(10, 20, '0'), (40, 60, '>=1')]
     """
+    lines, places = _lines_of(path)
+    return _checked(path, [_region(path, number, texts, places) for number, texts in lines])
+
+
+def read_regions_of(path: Path, series: Mapping[str, int]) -> list[RegionLabels]:
+    """Read regions of several series, in the order of these.
+
+    Parameters
+    ----------
+    path : Path
+        A file as for `read_regions`, with one more column, set: the name of the series. It is not
+        needed where there is one series only.
+    series : mapping of str to int
+        Names of the series, and their numbers of rows.
+    """
+    lines, places = _lines_of(path)
+    if SET not in places and len(series) > 1:
+        raise DataFileError(
+            f"{path}: there are {len(series):,} series, so a column {SET!r} must name the one of "
+            "every region."
+        )
+    regions: dict[str, list[tuple[str, str, str]]] = {name: [] for name in series}
+    for number, texts in lines:
+        region = _region(path, number, texts, places)
+        name = texts[places[SET]] if SET in places else next(iter(series))
+        if name not in regions:
+            raise DataFileError(
+                f"{path}: line {number}: there is no series {name!r}; they are "
+                f"{', '.join(map(repr, list(series)[:LISTED]))}{', ...' * (len(series) > LISTED)}."
+            )
+        regions[name].append(region)
+    return [_checked(path, own, (name, series[name])) for name, own in regions.items()]
+
+
+def _checked(
+    path: Path, regions: list[tuple[str, str, str]], series: tuple[str, int] | None = None
+) -> RegionLabels:
+    """Regions that do not overlap and, where the series is known, are inside it."""
+    labels = RegionLabels(regions)
+    try:
+        # The rows are made on demand: ask for them here, where the file can be named.
+        if labels.rows and series is not None:
+            labels.windows(series[1])
+    except LikewiseError as error:
+        where = "" if series is None else f" series {series[0]!r}:"
+        raise DataFileError(f"{path}:{where} {error}") from error
+    return labels
+
+
+def _lines_of(path: Path) -> tuple[list[tuple[int, list[str]]], dict[str, int]]:
+    """The lines of regions, numbered, and where the columns are."""
     if path.is_dir():
         raise DataFileError(f"{path} is a directory; name a CSV file of regions.")
     with explained(path), path.open(encoding="utf-8-sig", newline="") as file:
@@ -44,14 +104,7 @@ def read_regions(path: Path) -> RegionLabels:
         lines = lines[1:]
     if not lines:
         raise DataFileError(f"{path} holds no regions; it needs lines such as 10,20,1.")
-    regions = [_region(path, number, texts, places) for number, texts in lines]
-    labels = RegionLabels(regions)
-    try:
-        # The rows are made on demand: ask for them here, where the file can be named.
-        _ = labels.rows
-    except LikewiseError as error:
-        raise DataFileError(f"{path}: {error}") from error
-    return labels
+    return lines, places
 
 
 def _places(path: Path, first: list[str]) -> dict[str, int] | None:
@@ -65,7 +118,7 @@ def _places(path: Path, first: list[str]) -> dict[str, int] | None:
             f"{path}: the first line names no column {missing[0]!r}; the columns are "
             f"{','.join(COLUMNS)}."
         )
-    return {name: names.index(name) for name in COLUMNS}
+    return {name: names.index(name) for name in (*COLUMNS, SET) if name in names}
 
 
 def _region(

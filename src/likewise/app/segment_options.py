@@ -33,8 +33,9 @@ Model = Annotated[
     Path | None,
     typer.Option(
         "--model",
-        help="Cut by the settings of this .likewise file of a ChangePointDetector: metric or "
-        "kernel, penalty, number of segments, least size.",
+        help="Cut by this .likewise file: one of likewise learn --kind changes cuts like the "
+        "series that it was shown; a ChangePointDetector by its settings: metric or kernel, "
+        "penalty, number of segments, least size. Columns are found by name.",
     ),
 ]
 Penalty = Annotated[
@@ -49,6 +50,14 @@ Penalty = Annotated[
 ]
 NSegments = Annotated[
     int | None, typer.Option(min=1, help="Exactly so many segments in every series.")
+]
+ShareLabels = Annotated[
+    bool,
+    typer.Option(
+        "--share-labels",
+        help="With a learnt model: segments that are alike get the same label, within a series and "
+        "between them, where labels otherwise count the segments of each.",
+    ),
 ]
 MinSize = Annotated[int, typer.Option(min=1, help="Rows of a segment at least.")]
 Scale = Annotated[

@@ -24,6 +24,7 @@ from likewise.plots.canvas import readable
 # Lines of tables, change points of a line, and noise scales that are listed.
 SERIES, SEGMENTS, CUTS, SCALES = 20, 20, 12, 6
 AS_THEY_ARE = "as they are"
+LEARNER = "ChangePointLearner"
 
 
 def print_segmented(report: SegmentReport, console: Console) -> None:
@@ -32,20 +33,27 @@ def print_segmented(report: SegmentReport, console: Console) -> None:
     same = all(own.columns == first.columns for own in report.series)
     lines = {"data": ", ".join(report.data[:CUTS]) + (", ..." if len(report.data) > CUTS else "")}
     if report.model is not None:
-        lines["model"] = f"{report.model} (ChangePointDetector)"
+        lines["model"] = f"{report.model} ({report.kind})"
     lines |= {
         "rows": f"{report.rows:,}",
         "columns": columns(first.columns) if same else "not the same in all series",
         "compared": _compared(report),
         "penalty": _penalty(report),
-        "least size": counted(report.min_size, "row"),
     }
+    if report.kind != LEARNER:
+        lines["least size"] = counted(report.min_size, "row")
     if report.regions:
         lines["labels"] = f"{counted(report.regions, 'region')}, all kept to"
     if len(report.series) == 1:
-        lines |= {"segments": f"{first.segments:,}", "cost": readable(first.cost)}
+        lines["segments"] = f"{first.segments:,}"
+        if first.cost is not None:
+            lines["cost"] = readable(first.cost)
+    if report.share_labels:
+        lines["labels"] = f"{len(set(report.labels)):,}, shared by segments that are alike"
     console.print(facts({**lines, "seconds": f"{report.seconds:.2f}"}))
-    console.print(_segments(first) if len(report.series) == 1 else _series(report.series))
+    console.print(
+        _segments(first, report.share_labels) if len(report.series) == 1 else _series(report.series)
+    )
     printed_files(console, {"labels": report.out, "picture": report.plot})
     if report.drawn and report.drawn < len(report.series):
         console.print(Text(f"the picture shows the first {report.drawn} series"))
@@ -76,6 +84,8 @@ def print_detector(report: DetectorReport, console: Console) -> None:
 
 
 def _compared(report: SegmentReport) -> str:
+    if report.kind == LEARNER:
+        return "by what was learnt"
     if report.model is not None:
         held = report.parameters or {}
         if held.get("kernel") is not None:
@@ -95,20 +105,23 @@ def _compared(report: SegmentReport) -> str:
 
 def _penalty(report: SegmentReport) -> str:
     if report.n_segments is not None:
-        source = "the model" if report.model is not None else "--n-segments"
+        source = "the model" if report.kind not in (None, LEARNER) else "--n-segments"
         return f"none: {counted(report.n_segments, 'segment')}, as {source} says"
     value = report.series[0].penalty
+    if report.kind == LEARNER and len(report.series) > 1:
+        return "as learnt, for every series"
     if report.default_penalty:
         shown = f" = {number(value)}" if len(report.series) == 1 else ""
         return f"2 p log T{shown}, for T rows of p columns that vary"
     return f"{number(value)} ({'of the model' if report.model is not None else 'as given'})"
 
 
-def _segments(series: SegmentedSeries) -> Table:
-    made = table("segment", "first row", "rows", title="Segments")
+def _segments(series: SegmentedSeries, labelled: bool) -> Table:
+    made = table("segment", "first row", "rows", *["label"] * labelled, title="Segments")
     starts = [0, *series.change_points]
     for place in range(min(series.segments, SEGMENTS)):
-        made.add_row(str(place), f"{starts[place]:,}", f"{series.sizes[place]:,}")
+        label = [str(series.labels[place])] * labelled
+        made.add_row(str(place), f"{starts[place]:,}", f"{series.sizes[place]:,}", *label)
     if series.segments > SEGMENTS:
         made.add_row(f"{series.segments - SEGMENTS:,} more", style="dim")
     return made

@@ -3,58 +3,34 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
-from sklearn.base import clone
 
 import likewise.persistence.format as model_files
 from likewise.app.columns import import_polars
 from likewise.app.labelled_tables import LabelledSet, Wanted, read_sets
 from likewise.app.layout import counted
-from likewise.app.learning import said
 from likewise.app.region_files import read_regions
-from likewise.app.segment_defaults import Noise, default_penalty, few_rows, in_noise
+from likewise.app.series_cuts import (
+    Cut,
+    ReadSeries,
+    SegmentRequest,
+    cut_by_detector,
+    cut_by_learner,
+    names_of,
+)
 from likewise.app.targets import as_text, check_targets, write_figure
-from likewise.errors import InputError, LikewiseError
+from likewise.errors import InputError
+from likewise.estimators.change_point_learner import ChangePointLearner
 from likewise.estimators.change_points import ChangePointDetector
 from likewise.persistence.atomic import write_atomically
-from likewise.supervision import RegionLabels
 
 # Series that a picture shows, and column names that a message lists.
 DRAWN, LISTED = 4, 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class SegmentRequest:
-    """What to cut, how, and where to write; named as the options of the command."""
-
-    data: tuple[Path, ...]
-    model: Path | None = None
-    penalty: float | None = None
-    n_segments: int | None = None
-    min_size: int = 1
-    scale: bool | None = None
-    columns: tuple[str, ...] | None = None
-    header: bool | None = None
-    split: str | None = None
-    labels: Path | None = None
-    out: Path | None = None
-    plot: Path | None = None
-
-    @property
-    def by_default(self) -> bool:
-        """Whether nothing says what a segment costs."""
-        return self.model is None and self.penalty is None and self.n_segments is None
-
-    @property
-    def scaled(self) -> bool:
-        """Whether columns are divided by their noise."""
-        return self.by_default if self.scale is None else self.scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +38,8 @@ class SegmentedSeries:
     """One series and its segments; rows are numbered from 0 in each.
 
     `noise` has what each column was divided by: 0 for those that are constant, and None where
-    columns were taken as they are.
+    columns were taken as they are. `labels` has the label of every segment. The cost is None where
+    a learner has cut.
     """
 
     name: str
@@ -70,10 +47,11 @@ class SegmentedSeries:
     segments: int
     change_points: list[int]
     sizes: list[int]
+    labels: list[int]
     columns: list[str]
     noise: list[float] | None
     penalty: float | None
-    cost: float
+    cost: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +60,13 @@ class SegmentReport:
 
     data: list[str]
     model: str | None
+    kind: str | None
     rows: int
     series: list[SegmentedSeries]
     scaled: bool
     default_penalty: bool
     n_segments: int | None
+    share_labels: bool
     min_size: int
     parameters: dict[str, Any] | None
     regions: int
@@ -96,18 +76,6 @@ class SegmentReport:
     warnings: list[str]
     out: str | None
     plot: str | None
-
-
-@dataclass(frozen=True)
-class _Cut:
-    """A series, what the detector was given, and what it found."""
-
-    name: str
-    part: LabelledSet
-    detector: ChangePointDetector
-    noise: Noise | None
-    # Where the first row of its file is among the rows of all files.
-    offset: int
 
 
 def run_segment(request: SegmentRequest, on_stage: Callable[[str], None]) -> SegmentReport:
@@ -133,19 +101,10 @@ def run_segment(request: SegmentRequest, on_stage: Callable[[str], None]) -> Seg
             "by itself."
         )
     start = time.perf_counter()
-    cuts, notes = [], []
-    for place, (name, part, offset) in enumerate(series):
-        rows = counted(len(part.places), "row")
-        count = "" if len(series) == 1 else f"series {place + 1} of {len(series)}, "
-        on_stage(f"cutting {count}{rows}")
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            cut = _cut(request, model, regions, (name, part, offset), len(series) > 1)
-        cuts.append(cut)
-        own = [] if cut.noise is None else cut.noise.notes()
-        own += few_rows(len(part.places)) if request.by_default else []
-        where = f"{name}: " if len(series) > 1 else ""
-        notes += [where + note for note in (*said(caught), *own)]
+    if isinstance(model, ChangePointLearner):
+        cuts, notes = cut_by_learner(request, model, series, on_stage)
+    else:
+        cuts, notes = cut_by_detector(request, model, regions, series, on_stage)
     seconds = time.perf_counter() - start
     on_stage("writing")
     lines = _lines(cuts)
@@ -156,12 +115,14 @@ def run_segment(request: SegmentRequest, on_stage: Callable[[str], None]) -> Seg
     return SegmentReport(
         data=[str(path) for path in request.data],
         model=as_text(request.model),
+        kind=None if model is None else type(model).__name__,
         rows=len(lines["row"]),
         series=[_described(cut) for cut in cuts],
         scaled=request.scaled,
         default_penalty=request.by_default,
-        n_segments=cuts[0].detector.n_segments,
-        min_size=cuts[0].detector.min_size,
+        n_segments=model.n_segments if _is_detector(model) else request.n_segments,
+        share_labels=request.share_labels,
+        min_size=model.min_size if _is_detector(model) else request.min_size,
         parameters=None if model is None else model.get_params(deep=False),
         regions=0 if regions is None else len(regions.rows),
         labels=lines["label"].tolist(),
@@ -173,14 +134,31 @@ def run_segment(request: SegmentRequest, on_stage: Callable[[str], None]) -> Seg
     )
 
 
-def _loaded(request: SegmentRequest, path: Path) -> ChangePointDetector:
+def holds_learner(path: Path) -> bool:
+    """Whether a model file holds what was learnt of changes."""
+    return isinstance(model_files.load(path), ChangePointLearner)
+
+
+def _loaded(request: SegmentRequest, path: Path) -> ChangePointDetector | ChangePointLearner:
     model = model_files.load(path)
-    if not isinstance(model, ChangePointDetector):
+    if not isinstance(model, ChangePointDetector | ChangePointLearner):
         raise InputError(
-            f"{path} holds {type(model).__name__}, which cuts no series; give a ChangePointDetector"
-            " that was saved, or leave out --model."
+            f"{path} holds {type(model).__name__}, which cuts no series; give what likewise learn "
+            "--kind changes has written, or a ChangePointDetector that was saved, or leave out "
+            "--model."
         )
-    names = _names(model)
+    if isinstance(model, ChangePointLearner):
+        if not hasattr(model, "metric_"):
+            raise InputError(
+                f"{path} holds a ChangePointLearner that has learnt nothing yet; fit it before it "
+                "is saved, or use likewise learn --kind changes."
+            )
+        if model.n_segments == "known" and request.n_segments is None:
+            raise InputError(
+                f"{path} has learnt from series whose number of segments is given: give it with "
+                "--n-segments."
+            )
+    names = names_of(model)
     if names is not None and request.columns is not None:
         raise InputError(
             f"{path} knows its columns by name: leave out --columns. They are {', '.join(names)}."
@@ -193,11 +171,9 @@ def _loaded(request: SegmentRequest, path: Path) -> ChangePointDetector:
     return model
 
 
-def _read(
-    request: SegmentRequest, model: ChangePointDetector | None, on_stage: Callable[[str], None]
-) -> list[tuple[str, LabelledSet, int]]:
+def _read(request: SegmentRequest, model: Any, on_stage: Callable[[str], None]) -> list[ReadSeries]:
     """All series with what to call them and where their files start."""
-    names = None if model is None else _names(model)
+    names = None if model is None else names_of(model)
     wanted = Wanted(
         None,
         request.split,
@@ -205,7 +181,7 @@ def _read(
         request.header,
         None if names is None else str(request.model),
     )
-    found: list[tuple[str, LabelledSet, int]] = []
+    found: list[ReadSeries] = []
     stems = [path.stem for path in request.data]
     rows = 0
     for place, path in enumerate(request.data):
@@ -221,14 +197,12 @@ def _read(
                 name = part.name if part.value is None else part.value
             else:
                 name = stem if part.value is None else f"{stem}: {part.value}"
-            found.append((name, part, rows))
+            found.append(ReadSeries(name, part, rows))
         rows += sum(len(part.places) for part in sets)
     return found
 
 
-def _check_count(
-    request: SegmentRequest, model: ChangePointDetector | None, part: LabelledSet
-) -> None:
+def _check_count(request: SegmentRequest, model: Any, part: LabelledSet) -> None:
     needed = getattr(model, "n_features_in_", None)
     found = part.table.columns
     if model is None or needed in (None, len(found)) or _is_precomputed(model):
@@ -240,83 +214,57 @@ def _check_count(
     )
 
 
-def _cut(
-    request: SegmentRequest,
-    model: ChangePointDetector | None,
-    regions: RegionLabels | None,
-    series: tuple[str, LabelledSet, int],
-    several: bool,
-) -> _Cut:
-    name, part, offset = series
-    rows, noise = part.table.values, None
-    try:
-        if request.scaled:
-            rows, noise = in_noise(part.table)
-        if model is not None:
-            detector = clone(model)
-        else:
-            penalty = default_penalty(rows) if request.by_default else request.penalty or 0.0
-            detector = ChangePointDetector(
-                penalty=penalty, n_segments=request.n_segments, min_size=request.min_size
-            )
-        detector.fit(rows, labels=regions)
-    except LikewiseError as error:
-        if not several:
-            raise
-        raise InputError(f"{name}: {error}") from error
-    return _Cut(name, part, detector, noise, offset)
-
-
-def _described(cut: _Cut) -> SegmentedSeries:
-    detector = cut.detector
-    sizes = np.bincount(detector.labels_).tolist()
+def _described(cut: Cut) -> SegmentedSeries:
+    rows = len(cut.labels)
+    starts = np.concatenate([[0], cut.change_points])
     return SegmentedSeries(
-        name=cut.name,
-        rows=len(detector.labels_),
-        segments=len(sizes),
-        change_points=detector.change_points_.tolist(),
-        sizes=sizes,
-        columns=list(cut.part.table.columns),
+        name=cut.series.name,
+        rows=rows,
+        segments=len(starts),
+        change_points=cut.change_points.tolist(),
+        sizes=np.diff(np.append(starts, rows)).tolist(),
+        labels=cut.labels[starts].tolist(),
+        columns=list(cut.series.part.table.columns),
         noise=None if cut.noise is None else cut.noise.scales.tolist(),
-        penalty=None if detector.n_segments is not None else float(detector.penalty),
-        cost=float(detector.cost_),
+        penalty=cut.penalty,
+        cost=cut.cost,
     )
 
 
-def _lines(cuts: Sequence[_Cut]) -> dict[str, Any]:
+def _lines(cuts: Sequence[Cut]) -> dict[str, Any]:
     """The columns of the file of labels: file after file, rows in the order of each."""
-    places = np.concatenate([cut.part.places for cut in cuts])
-    order = np.argsort(np.concatenate([cut.part.places + cut.offset for cut in cuts]))
+    series = [cut.series for cut in cuts]
+    places = np.concatenate([own.part.places for own in series])
+    order = np.argsort(np.concatenate([own.part.places + own.offset for own in series]))
     lines: dict[str, Any] = {"row": places[order]}
-    if len(cuts) > 1 or cuts[0].part.value is not None:
-        names = [np.full(len(cut.part.places), cut.name, dtype=object) for cut in cuts]
+    if len(series) > 1 or series[0].part.value is not None:
+        names = [np.full(len(own.part.places), own.name, dtype=object) for own in series]
         lines["set"] = np.concatenate(names)[order].tolist()
-    return {**lines, "label": np.concatenate([cut.detector.labels_ for cut in cuts])[order]}
+    return {**lines, "label": np.concatenate([cut.labels for cut in cuts])[order]}
 
 
 def _write(stream: BinaryIO, lines: dict[str, Any]) -> None:
     import_polars().DataFrame(lines).write_csv(stream)
 
 
-def _draw(path: Path, cuts: Sequence[_Cut]) -> None:
+def _draw(path: Path, cuts: Sequence[Cut]) -> None:
     from likewise.plots.segments import SegmentsDisplay, draw_several
 
     displays = [
         SegmentsDisplay(
-            cut.part.table.values,
-            cut.detector.change_points_,
-            names=cut.part.table.columns,
-            title=cut.name,
+            cut.series.part.table.values,
+            cut.change_points,
+            names=cut.series.part.table.columns,
+            title=cut.series.name,
         )
         for cut in cuts
     ]
     write_figure(path, draw_several(displays))
 
 
-def _names(model: ChangePointDetector) -> tuple[str, ...] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
+def _is_detector(model: Any) -> TypeGuard[ChangePointDetector]:
+    return isinstance(model, ChangePointDetector)
 
 
-def _is_precomputed(model: ChangePointDetector) -> bool:
-    return isinstance(model.kernel, str) and model.kernel == "precomputed"
+def _is_precomputed(model: Any) -> bool:
+    return _is_detector(model) and isinstance(model.kernel, str) and model.kernel == "precomputed"

@@ -11,10 +11,16 @@ from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from likewise.app.change_tables import print_learnt_changes, print_series_learner
 from likewise.app.demo import DemoReport
 from likewise.app.demo_tables import print_demo
 from likewise.app.grouping import GroupReport
-from likewise.app.inspection import DetectorReport, LearnerReport, ModelReport
+from likewise.app.inspection import (
+    DetectorReport,
+    LearnerReport,
+    ModelReport,
+    SeriesLearnerReport,
+)
 from likewise.app.layout import columns as _columns
 from likewise.app.layout import facts as _facts
 from likewise.app.layout import number as _number
@@ -22,6 +28,7 @@ from likewise.app.layout import percent, printed_files, printed_notes
 from likewise.app.layout import table as _table
 from likewise.app.learner_tables import print_grouped, print_learner, print_learnt
 from likewise.app.learning import LearnReport
+from likewise.app.learning_changes import LearnChangesReport
 from likewise.app.reports import as_json
 from likewise.app.segment_tables import print_detector, print_segmented
 from likewise.app.segmenting import SegmentReport
@@ -32,6 +39,8 @@ from likewise.plots.canvas import readable
 
 # Clusters that the table of sizes lists.
 SHOWN_CLUSTERS = 10
+# What learners do before they train, by the stage of their records.
+CHOOSING = {"validating": "choosing on what is held out", "features": "choosing features"}
 
 
 class ProgressBar:
@@ -79,10 +88,10 @@ class ProgressBar:
         """Show a progress record of a learner."""
         left = record.seconds_left
         time_left = f"  at most {_duration(left)} left" if left == left else ""
-        if record.stage == "validating":
+        if record.stage in CHOOSING:
             self._bar.update(
                 self._task,
-                description="choosing on held-out clusters",
+                description=CHOOSING[record.stage],
                 state=f"part {record.iteration + 1}{time_left}",
             )
             return
@@ -177,6 +186,16 @@ def _(report: DemoReport, console: Console) -> None:
 @_print.register
 def _(report: LearnReport, console: Console) -> None:
     print_learnt(report, console)
+
+
+@_print.register
+def _(report: LearnChangesReport, console: Console) -> None:
+    print_learnt_changes(report, console)
+
+
+@_print.register
+def _(report: SeriesLearnerReport, console: Console) -> None:
+    print_series_learner(report, console)
 
 
 @_print.register

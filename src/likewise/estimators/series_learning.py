@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -71,6 +71,8 @@ class Ledger:
 
     arrays: dict[str, NDArray[Any]]
     write: Callable[[dict[str, NDArray[Any]]], None] | None
+    # Whether the selection was interrupted.
+    stopped: bool = False
 
     def recall(self, name: str, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """One array: from before, or computed now."""
@@ -190,7 +192,8 @@ def learn_series(lesson: SeriesLesson, ledger: Ledger) -> SeriesLearned:
             candidate = found[-1]
         watch = {"callbacks": lesson.callbacks}
         final = _trained(pupils, telling, candidate, lesson, ledger, watch)
-    return _learned(lesson, look, looked, units, pupils, telling, verdict, candidate, final)
+    learned = _learned(lesson, look, looked, units, pupils, telling, verdict, candidate, final)
+    return replace(learned, status="interrupted") if ledger.stopped else learned
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +214,6 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
         return looks[0], {"features": [looks[0].name], "loss": [np.nan], "chosen": [True]}, False
     one, losses, started = [Candidate("one")], [], time.perf_counter()
     for place, look in enumerate(looks):
-        lesson.told("features", place, len(looks), started)
 
         def judged(look: Look = look) -> Floats:
             pupils = lesson.pupils(look)[0].restricted_to(lesson.telling)
@@ -221,8 +223,10 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
             return np.hstack([judge_fold(pupils, held, one)[0] for held in folds_of(n)])
 
         try:
+            lesson.told("features", place, len(looks), started)
             losses.append(float(ledger.recall(f"look {place}", judged).mean()))
         except KeyboardInterrupt:
+            ledger.stopped = True
             return looks[0], {"features": [], "loss": [], "chosen": []}, True
     best = int(np.argmin(losses))
     chosen = best if losses[best] < (1.0 - OTHER_LOOK) * losses[0] else 0
@@ -245,12 +249,13 @@ def _verdict(lesson: SeriesLesson, telling: Pupils, ledger: Ledger) -> Verdict |
     folds, losses = folds_of(n), np.zeros((len(candidates), n))
     started = time.perf_counter()
     for place, held in enumerate(folds):
-        lesson.told("validating", place, len(folds), started)
         try:
+            lesson.told("validating", place, len(folds), started)
             losses[:, held] = ledger.recall(
                 f"fold {place}", partial(judge_fold, telling, held, candidates)
             )
         except KeyboardInterrupt:
+            ledger.stopped = True
             return None
     return Verdict(candidates, losses)
 

@@ -134,6 +134,14 @@ _FEATURES = Field(
 )
 _SEED = Field(("None", "int"), remedy="give an integer seed, or None")
 _CALLBACKS = Field(("None",), remedy="set callbacks=None before saving")
+_STEP = Field(("None", "int", "float"), remedy="set step=None before saving: what was learnt stays")
+_CHECKPOINT = Field(
+    ("None", "str"), remedy="give the path as text, or set checkpoint=None before saving"
+)
+_TRANSFORMER_REMEDY = (
+    "learn with features='windows', 'hermite', WindowFeatures or HermiteFeatures, or transform the "
+    "sequences yourself and learn with features=None"
+)
 # Columns of equal length, as attributes that record something keep it.
 _RECORDS = Field(
     ("dict",), items=Field(("list",), items=Field(("None", "bool", "int", "float", "str")))
@@ -207,9 +215,7 @@ _EXEMPLAR_LEARNER = Entry(
             remedy="set constraint='nonnegative' before saving: what was learnt stays",
         ),
         "optimiser": _TEXT,
-        "step": Field(
-            ("None", "int", "float"), remedy="set step=None before saving: what was learnt stays"
-        ),
+        "step": _STEP,
         "rounds": _COUNT,
         "paths": Field(("None", "str", "int", "float")),
         "local_scale": Field(("None", "str", "int")),
@@ -219,9 +225,7 @@ _EXEMPLAR_LEARNER = Entry(
         "n_jobs": _MAYBE_COUNT,
         "random_state": _SEED,
         "callbacks": _CALLBACKS,
-        "checkpoint": Field(
-            ("None", "str"), remedy="give the path as text, or set checkpoint=None before saving"
-        ),
+        "checkpoint": _CHECKPOINT,
     },
     fitted={
         "weights_": Field(("array",), dtypes="f", shape=("F",)),
@@ -275,6 +279,57 @@ _CHANGE_POINT_DETECTOR = Entry(
     },
 )
 
+_CHANGE_POINT_LEARNER = Entry(
+    module="likewise.estimators.change_point_learner",
+    params={
+        "metric": _TEXT,
+        "regulariser": _TEXT,
+        "strength": _NUMBER_OR_WORD,
+        "loss": _TEXT,
+        "n_segments": Field(("None", "str")),
+        "features": Field(
+            ("None", "str", "HermiteFeatures", "WindowFeatures"), remedy=_TRANSFORMER_REMEDY
+        ),
+        "penalty": _TEXT,
+        "criterion": _TEXT,
+        "optimiser": _TEXT,
+        "step": _STEP,
+        "completion_start": _TEXT,
+        "max_iter": _COUNT,
+        "tol": _NUMBER,
+        "n_jobs": _MAYBE_COUNT,
+        "random_state": _SEED,
+        "callbacks": _CALLBACKS,
+        "checkpoint": _CHECKPOINT,
+    },
+    fitted={
+        "metric_": Field(("array",), dtypes="f", shape=("F", "F")),
+        "weights_": Field(("array",), dtypes="f", shape=("F",)),
+        "penalty_": _NUMBER,
+        "detector_": Field(("ChangePointDetector",)),
+        "feature_names_": Field(("list",), items=_TEXT, shape=("F",)),
+        "look_": _TEXT,
+        "transformer_": Field(
+            ("None", "HermiteFeatures", "WindowFeatures"), remedy=_TRANSFORMER_REMEDY
+        ),
+        "rows_per_block_": _COUNT,
+        "n_blocks_seen_": Field(("list",), items=_COUNT),
+        "typical_blocks_": _NUMBER,
+        "label_cost_": _NUMBER,
+        "penalty_regressor_": Field(("None", "PenaltyRegressor")),
+        **dict.fromkeys(("training_loss_", "one_segment_loss_"), _FLOAT),
+        **dict.fromkeys(("objective_", "lower_bound_", "gap_"), _FLOAT),
+        "validation_": _RECORDS,
+        "features_validation_": _RECORDS,
+        "chosen_": _TEXT,
+        "history_": _RECORDS,
+        "status_": _TEXT,
+        **dict.fromkeys(("n_iter_", "n_decoder_calls_"), _COUNT),
+        "n_features_in_": Field(("int",), size="p"),
+        "feature_names_in_": _COLUMN_NAMES,
+    },
+)
+
 _PENALTY_REGRESSOR = Entry(
     module="likewise.estimators.penalty_regressor",
     params={"regulariser": _TEXT, "strength": _NUMBER_OR_WORD, "margin": _NUMBER},
@@ -294,6 +349,7 @@ _HERMITE_FEATURES = Entry(
         "degree": _COUNT,
         "widths": Field(("list", "tuple", "array"), items=_NUMBER, remedy=_NUMBERS_REMEDY),
         "clip": Field(("None", "int", "float")),
+        "scale": _TEXT,
     },
     fitted={
         "medians_": Field(("array",), dtypes="f", shape=("p",)),
@@ -323,6 +379,7 @@ _REGULARISERS: Final = "likewise.learners.regularisers"
 
 TABLE: Final[dict[str, Entry]] = {
     "ChangePointDetector": _CHANGE_POINT_DETECTOR,
+    "ChangePointLearner": _CHANGE_POINT_LEARNER,
     "Compare": _COMPARE,
     "ExemplarClusterer": _EXEMPLAR_CLUSTERER,
     "ExemplarLearner": _EXEMPLAR_LEARNER,

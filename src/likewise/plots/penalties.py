@@ -12,6 +12,7 @@ from likewise.supervision import RegionLabels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure, SubFigure
     from numpy.typing import NDArray
 
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 
 # From this many segments, or errors, on, their axis is logarithmic too.
 MANY_SEGMENTS = 20
+# Penalties that span this ratio or more are labelled at powers of ten only.
+WIDE = 1000.0
 
 
 class PenaltyPathDisplay:
     """Number of segments against the penalty and, where something is known, the errors.
 
-    The penalties with the fewest errors are shaded. Make one with :meth:`from_path`.
+    The penalties with the fewest errors are shaded. Make one with :meth:`from_path`, or with
+    :meth:`from_learner`.
 
     Parameters
     ----------
@@ -37,6 +41,8 @@ class PenaltyPathDisplay:
         Errors of each.
     error_name : str, default="errors"
         What the errors are.
+    chosen : float, default=None
+        A penalty to mark.
 
     Attributes
     ----------
@@ -64,11 +70,13 @@ class PenaltyPathDisplay:
         errors: Any = None,
         *,
         error_name: str = "errors",
+        chosen: float | None = None,
     ) -> None:
         self.penalties = penalties
         self.n_segments = n_segments
         self.errors = errors
         self.error_name = error_name
+        self.chosen = chosen
 
     @classmethod
     def from_path(
@@ -111,6 +119,50 @@ class PenaltyPathDisplay:
             name = f"missed + false (within {margin:g} row{'s' if margin != 1 else ''})"
         return cls(path.penalties, path.n_segments, errors, error_name=name).plot(figure)
 
+    @classmethod
+    def from_learner(
+        cls,
+        learner: Any,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        *,
+        reach: float = 30.0,
+        figure: Figure | SubFigure | None = None,
+    ) -> PenaltyPathDisplay:
+        """Draw what a learner loses on labelled sequences, by the penalty; what it chose is marked.
+
+        Parameters
+        ----------
+        learner : fitted ChangePointLearner
+            Its metric, its features and its criterion are those that are used. The penalty is one
+            for all sequences, also where it was learnt to depend on them.
+        X, y, groups
+            Labelled sequences, as in ``ChangePointLearner.fit``.
+        reach : float, default=30.0
+            Penalties up to so many times smaller and larger than the learnt one are looked at.
+        figure : matplotlib Figure or SubFigure, default=None
+            An empty figure to draw on; None makes one, which needs no screen.
+
+        Returns
+        -------
+        PenaltyPathDisplay
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        from likewise.estimators.series_curves import penalty_curve
+
+        check_is_fitted(learner, ["metric_", "penalty_"])
+        curve = penalty_curve(learner, X, y, groups, reach=reach)
+        what = "share of wrong regions" if curve.annotated else f"loss ({learner.criterion})"
+        return cls(
+            curve.penalties,
+            curve.n_segments,
+            curve.losses,
+            error_name=f"mean {what}",
+            chosen=float(learner.penalty_),
+        ).plot(figure)
+
     def plot(self, figure: Figure | SubFigure | None = None) -> PenaltyPathDisplay:
         """Draw on an empty figure, or on a new one.
 
@@ -133,28 +185,31 @@ class PenaltyPathDisplay:
         self.figure_ = figure_of(self.axes_[0])
         top, last = self.axes_[0], self.axes_[-1]
         _draw_steps(top, edges, counts, PALETTE[0])
-        top.set_ylabel("segments")
+        top.set_ylabel("segments" if _are_whole(counts) else "mean segments")
         if counts.max() >= MANY_SEGMENTS:
             top.set_yscale("log")
-            _label_log_axis(top)
+            _label_log_axis(top.yaxis, (1.0, 2.0, 5.0))
         self.best_: list[tuple[float, float]] = []
         if self.errors is not None:
             errors = np.asarray(self.errors)
             _draw_steps(last, edges, errors, PALETTE[4])
             last.set_ylabel(self.error_name.replace(" (", "\n("))
             # Some room below, so that a line at no errors is not on the axis.
-            bottom = -0.05 * max(1.0, float(errors.max()))
+            bottom = -0.05 * float(max(_are_whole(errors), errors.max()))
             if errors.max() >= MANY_SEGMENTS:
                 last.set_yscale("symlog", linthresh=1.0)
                 last.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
                 bottom = -0.25
-            last.set_ylim(bottom=bottom)
+            last.set_ylim(bottom=bottom or None)
             self.best_ = _lowest(np.asarray(self.penalties), errors)
             self._shade_best(edges, errors, counts)
+        if self.chosen is not None:
+            for ax in self.axes_:
+                ax.axvline(self.chosen, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
         last.set_xscale("log")
         last.set_xlim(edges[0], edges[-1])
         last.set_xlabel("penalty")
-        last.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        _label_log_axis(last.xaxis, (1.0, 2.0, 5.0) if edges[-1] < WIDE * edges[0] else (1.0,))
         return self
 
     def _shade_best(self, edges: Floats, errors: Indices, counts: Indices) -> None:
@@ -165,10 +220,16 @@ class PenaltyPathDisplay:
         low, high = max(self.best_, key=lambda span: span[1] / max(span[0], edges[0]))
         own = counts[errors == least]
         segments = f"{own.min():,}" if own.min() == own.max() else f"{own.min():,} to {own.max():,}"
+        span = f"penalty {_short(low)} to {_short(high)}"
         title = (
-            f"fewest errors ({least:g}): penalty {_short(low)} to {_short(high)}, "
-            f"{segments} segment{'s' if own.max() != 1 else ''}"
+            f"fewest errors ({least:g}): {span}, {segments} segment{'s' if own.max() != 1 else ''}"
         )
+        if self.chosen is not None:
+            place = np.searchsorted(edges[1:-1], self.chosen, side="right")
+            title = (
+                f"chosen penalty {_short(self.chosen)}: {errors[place]:.3f}; "
+                f"least {least:.3f}, {span}"
+            )
         self.axes_[0].set_title(title, loc="left", fontsize="medium", color=INK)
 
 
@@ -180,17 +241,22 @@ def _draw_steps(ax: Axes, edges: Floats, values: Any, colour: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.stairs(values, edges, baseline=None, color=colour, linewidth=1.8)
-    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(5, integer=_are_whole(values)))
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(y=0.1)
 
 
-def _label_log_axis(ax: Axes) -> None:
+def _are_whole(values: Any) -> bool:
+    """Whether these are counts, and not means of counts."""
+    return bool((np.asarray(values) % 1 == 0).all())
+
+
+def _label_log_axis(axis: Axis, steps: tuple[float, ...]) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(LogLocator(subs=steps))
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _on_log_axis(penalties: Floats) -> Floats:

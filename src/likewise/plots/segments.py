@@ -97,14 +97,15 @@ class SegmentsDisplay:
         title: str | None = None,
         figure: Figure | SubFigure | None = None,
     ) -> SegmentsDisplay:
-        """Draw what a fitted detector has found.
+        """Draw what a fitted detector has found, or what a learner finds.
 
         Parameters
         ----------
-        estimator : fitted detector
-            One with ``change_points_``, such as ``ChangePointDetector``.
+        estimator : fitted detector or learner
+            One with ``change_points_``, such as ``ChangePointDetector``, or a
+            ``ChangePointLearner``, which segments the series.
         X : array-like or frame of shape (T, p)
-            The series that it was fitted on.
+            The series that the detector was fitted on; any one for a learner.
         true_change_points : array-like of int, default=None
             The known ones.
         title : str, default=None
@@ -118,17 +119,21 @@ class SegmentsDisplay:
         """
         from sklearn.utils.validation import check_is_fitted
 
-        check_is_fitted(estimator, ["change_points_", "labels_"])
         series = np.asarray(X, dtype=np.float64)
-        if len(series) != len(estimator.labels_):
-            raise InputError(
-                f"X has {len(series):,} rows, but the detector was fitted on "
-                f"{len(estimator.labels_):,}; pass the series that it was fitted on."
-            )
+        if hasattr(estimator, "detector_"):
+            found = np.flatnonzero(np.diff(estimator.cluster([X])[0])) + 1
+        else:
+            check_is_fitted(estimator, ["change_points_", "labels_"])
+            found = estimator.change_points_
+            if len(series) != len(estimator.labels_):
+                raise InputError(
+                    f"X has {len(series):,} rows, but the detector was fitted on "
+                    f"{len(estimator.labels_):,}; pass the series that it was fitted on."
+                )
         names = getattr(estimator, "feature_names_in_", None)
         return cls(
             series,
-            estimator.change_points_,
+            found,
             true_change_points,
             names=None if names is None else [str(name) for name in names],
             title=title,

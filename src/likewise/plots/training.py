@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The picture reaches so many times the gap between first energy and last bound below that bound.
-SHOWN_SPANS = 3.0
+SHOWN_SPANS = 1.0
 
 
 class SolveDisplay:
@@ -126,6 +126,10 @@ class TrainingDisplay:
         After every pass; entries that are not finite are not drawn.
     title : str, default=None
         Title of the picture.
+    bound_name : str, default="lower bound"
+        What to call the bound.
+    examples : str, default="sets"
+        What a pass is over.
 
     Attributes
     ----------
@@ -155,10 +159,14 @@ class TrainingDisplay:
         lower_bound: NDArray[np.float64],
         *,
         title: str | None = None,
+        bound_name: str = "lower bound",
+        examples: str = "sets",
     ) -> None:
         self.objective = objective
         self.lower_bound = lower_bound
         self.title = title
+        self.bound_name = bound_name
+        self.examples = examples
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> TrainingDisplay:
@@ -167,7 +175,7 @@ class TrainingDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            One with ``history_``, such as ``ExemplarLearner``.
+            One with ``history_``, such as ``ExemplarLearner`` or ``ChangePointLearner``.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes new ones.
 
@@ -190,7 +198,10 @@ class TrainingDisplay:
         passes, gap = columns[0].size, float(estimator.gap_)
         duality = f"duality gap {100 * gap:.2g} %" if np.isfinite(gap) else "no bound"
         title = f"{estimator.status_} after {passes:,} pass{'es' if passes != 1 else ''}, {duality}"
-        return cls(*columns, title=title).plot(ax)
+        if hasattr(estimator, "detector_"):
+            return cls(*columns, title=title, examples="sequences").plot(ax)
+        bound = "lower bound, with the exemplars of the pass"
+        return cls(*columns, title=title, bound_name=bound).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> TrainingDisplay:
         """Draw on `ax`, or on new axes.
@@ -212,10 +223,10 @@ class TrainingDisplay:
         passes = np.arange(1.0, len(self.objective) + 1.0)
         self.objective_line_, self.bound_line_, self.gap_ = _draw_curves(
             self.ax_, passes, self.objective, self.lower_bound,
-            ("objective of the best weights", "lower bound, with the exemplars of the pass"),
+            ("objective of the best weights", self.bound_name),
         )  # fmt: skip
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
-        self.ax_.set_xlabel("pass over the training sets")
+        self.ax_.set_xlabel(f"pass over the training {self.examples}")
         self.ax_.set_ylabel("objective")
         if self.title is not None:
             self.ax_.set_title(self.title, loc="left", fontsize="medium")

@@ -89,12 +89,13 @@ class WeightsDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            One with ``weights_``, ``feature_names_`` and ``feature_means_``, such as
-            ``ExemplarLearner``. Weights themselves are in the units of their features and cannot be
-            compared where these differ; what is drawn is the share of every feature in a typical
-            learnt distance.
-        X : sets as for ``cluster``, default=None
-            A typical distance between rows of these; None takes the training sets.
+            ``ExemplarLearner`` or ``ChangePointLearner``. Weights themselves are in the units of
+            their features and cannot be compared where these differ; what is drawn is the share of
+            every feature in a typical learnt distance.
+        X : sets or sequences as for ``cluster``, default=None
+            A typical distance between rows of these; None takes the training sets. A
+            ``ChangePointLearner`` keeps nothing of its training sequences: without X its weights
+            are drawn as they are.
         groups : array-like of shape (n,), default=None
             For one table: which set a row belongs to.
         most : int, default=20
@@ -109,8 +110,10 @@ class WeightsDisplay:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(estimator, ["weights_", "feature_names_"])
-        shares = shares_of(estimator, X, groups)
-        return cls(list(estimator.feature_names_), shares, are_shares=True).plot(ax, most=most)
+        are_shares = X is not None or hasattr(estimator, "feature_means_")
+        values = shares_of(estimator, X, groups) if are_shares else estimator.weights_
+        names = list(estimator.feature_names_)
+        return cls(names, values, are_shares=are_shares).plot(ax, most=most)
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> WeightsDisplay:
         """Draw on `ax`, or on new axes.
@@ -150,14 +153,27 @@ def shares_of(estimator: Any, X: Any = None, groups: Any = None) -> NDArray[np.f
     """Share of every feature in a typical learnt distance between rows of a set, adding up to 1.
 
     Every weight times the mean of its feature over pairs of rows, sets counting the same; without
-    sets, over those of the training sets.
+    sets, over those of the training sets. Of a matrix as metric, this is the part of its diagonal.
     """
     weights = np.asarray(estimator.weights_, dtype=np.float64)
-    means = np.abs(estimator.feature_means_) if X is None else _means_of(estimator, X, groups)
+    if X is None:
+        means = np.abs(estimator.feature_means_)
+    elif hasattr(estimator, "detector_"):
+        means = _spread_of(estimator, X, groups)
+    else:
+        means = _means_of(estimator, X, groups)
     summands = weights * means
     total = float(np.abs(summands).sum())
     shares: NDArray[np.float64] = summands / total if total > 0 else summands
     return shares
+
+
+def _spread_of(estimator: Any, X: Any, groups: Any) -> NDArray[np.float64]:
+    """Mean squared difference of every feature over pairs of rows of sequences."""
+    sequences, _ = as_sets(X, groups)
+    spread = [2.0 * np.var(estimator.transform(own), axis=0) for own in sequences]
+    overall: NDArray[np.float64] = np.mean(spread, axis=0)
+    return overall
 
 
 def _means_of(estimator: Any, X: Any, groups: Any) -> NDArray[np.float64]:
