@@ -14,14 +14,7 @@ from likewise.decoders.segments import decode_segments
 from likewise.errors import InputError
 from likewise.estimators.series_input import ShownSeries, shown_series, tables_of
 from likewise.estimators.series_output import features_of
-from likewise.estimators.series_penalties import (
-    MOST_MORE,
-    MOST_PER_SHOWN,
-    Curve,
-    Task,
-    curve_of,
-    growth,
-)
+from likewise.estimators.series_penalties import Curve, Task, curve_of, growth
 from likewise.estimators.series_scores import checked_metric, trace_scores
 from likewise.potentials import TraceScores
 
@@ -92,10 +85,10 @@ def _loss_of(learner: Any) -> Callable[[ShownSeries, Indices], float]:
 def _task(learner: Any, part: ShownSeries, judge: Callable[[ShownSeries, Indices], float]) -> Task:
     features = features_of(learner, part.rows)
     rows = trace_scores(features, checked_metric(learner.metric_, features.shape[1]), 0.0).rows
-    most = MOST_PER_SHOWN * (1 + part.n_changes) + MOST_MORE
     return Task(
-        rows, growth(len(rows), learner.typical_blocks_), most, lambda cuts: judge(part, cuts)
-    )
+        rows, growth(len(rows), learner.typical_blocks_), part.most_segments,
+        lambda cuts: judge(part, cuts), lambda cuts: 0.0,
+    )  # fmt: skip
 
 
 def _lowest(tasks: list[Task], penalty: float, reach: float) -> float:
@@ -115,5 +108,5 @@ def _mean_of(curves: list[Curve]) -> tuple[Floats, Floats]:
     """The edges of all curves, and their mean between neighbouring ones."""
     edges = np.unique(np.concatenate([curve.edges for curve in curves]))
     middles = np.sqrt(edges[:-1] * edges[1:])
-    mean: Floats = np.mean([curve.at(middles) for curve in curves], axis=0)
+    mean: Floats = np.mean([curve.losses[curve.places(middles)] for curve in curves], axis=0)
     return edges, mean

@@ -226,3 +226,14 @@ class Units:
         own = own - own[0]
         found: Floats = (own - own.mean(axis=0)) / self.scales
         return found
+
+    def metric_of(self, own: Floats) -> Floats:
+        """A metric of features in these units as one of all features as they are."""
+        n = len(self.kept)
+        if own.ndim == 1:
+            weights = np.zeros(n)
+            weights[self.kept] = own / self.scales**2
+            return weights
+        matrix = np.zeros((n, n))
+        matrix[np.ix_(self.kept, self.kept)] = own / np.outer(self.scales, self.scales)
+        return matrix

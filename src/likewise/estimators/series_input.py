@@ -22,6 +22,8 @@ Indices = NDArray[np.intp]
 CRITERIA = ("projection", "covering", "f1")
 # Changes of a sequence of T rows are found where they are at most T / F1_SHARE rows away.
 F1_SHARE = 100
+# Segments of interest: this many for every one that there may be, and some.
+MOST_PER_SHOWN, MOST_MORE = 3, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,15 @@ class ShownSeries:
         """How many changes are shown at least."""
         return sum(changes != "0" for _, _, changes in self.regions.rows)
 
+    @property
+    def most_segments(self) -> int:
+        """More segments than this are of no interest."""
+        if self.annotated:
+            unseen = np.sqrt(self.n_rows)
+        else:
+            unseen = (1 + self.n_changes) * (self.n_rows / max(len(self.places), 1) - 1.0)
+        return int(MOST_PER_SHOWN * (1 + self.n_changes + unseen)) + MOST_MORE
+
     def loss(self, change_points: Indices, criterion: str) -> float:
         """How bad a segmentation of the sequence is where something is shown; 0 is best."""
         if self.annotated:
@@ -81,7 +92,6 @@ class ShownSeries:
             case "covering":
                 return 1.0 - covering(self.segments, found)
         return 1.0 - change_point_f1(self.segments, found, max(self.n_rows // F1_SHARE, 1))
-
 
     def invented(self, change_points: Indices) -> float:
         """How much worse a segmentation is than none, by the loss of projections.
@@ -139,7 +149,7 @@ def _with_regions(tables: list[Floats], y: Any, groups: Any) -> list[ShownSeries
             f"y must have one RegionLabels or array of labels per sequence: X has {len(tables)} "
             f"sequences, y has {len(parts)}."
         )
-    found = []
+    found, numbers = [], dict[str, int]()
     for k, (table, part) in enumerate(zip(tables, parts, strict=True)):
         if isinstance(part, RegionLabels):
             try:
@@ -150,7 +160,7 @@ def _with_regions(tables: list[Floats], y: Any, groups: Any) -> list[ShownSeries
             found.append(ShownSeries(table, nothing, nothing, nothing, part, True))
         else:
             own = split_labels([part], [table], None, [len(table)])[0]
-            found.append(_labelled(table, own, {}, own))
+            found.append(_labelled(table, own, numbers, part))
     return found
 
 

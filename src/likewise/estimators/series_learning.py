@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from likewise.estimators.series_selection import (
 )
 from likewise.estimators.series_training import (
     Candidate,
+    Part,
     SeriesSettings,
     Trained,
     candidates_for,
@@ -179,39 +180,156 @@ class SeriesLearned:
 def learn_series(lesson: SeriesLesson, ledger: Ledger) -> SeriesLearned:
     """Choose, train, fit the penalty; complete and train again where not all is shown."""
     with one_blas_thread():
-        look, looked, stopped = _chosen_look(lesson, ledger)
-        pupils, units = lesson.pupils(look)
-        telling = pupils.restricted_to(lesson.telling)
-        verdict = None if stopped else _verdict(lesson, telling, ledger)
-        found = candidates_for(
-            lesson.settings.full, lesson.wishes.regulariser, lesson.wishes.strength,
-            pupils.n_features, pupils.kinds is not None,
-        )  # fmt: skip
-        candidate = found[0] if verdict is None else verdict.candidates[verdict.chosen]
-        if lesson.wishes.strength is not None and not stopped:
-            candidate = found[-1]
-        watch = {"callbacks": lesson.callbacks}
-        final = _trained(pupils, telling, candidate, lesson, ledger, watch)
-    learned = _learned(lesson, look, looked, units, pupils, telling, verdict, candidate, final)
-    return replace(learned, status="interrupted") if ledger.stopped else learned
+        look, looked = _chosen_look(lesson, ledger)
+        course = _Course.of(lesson, ledger, look)
+        verdict = course.verdict("fold", None)
+        final = course.first_round(course.candidate(verdict))
+        if not course.is_complete and not ledger.stopped:
+            verdict, final = course.next_rounds(verdict, final)
+    return course.learned(looked, verdict, final)
 
 
 @dataclass(frozen=True, eq=False)
 class _Final:
-    """The best of the rounds."""
+    """The best of the rounds so far, and the segmentations made until then."""
 
+    candidate: Candidate
     trained: Trained
     penalty: float
     loss: float
-    outcome: Outcome
     n_calls: int
 
+    @property
+    def outcome(self) -> Outcome:
+        """How its training ended."""
+        return self.trained.ended
 
-def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, list[Any]], bool]:
+
+@dataclass(frozen=True, eq=False)
+class _Course:
+    """One way to look at sequences, and what is done with it."""
+
+    lesson: SeriesLesson
+    ledger: Ledger
+    look: Look
+    pupils: Pupils
+    telling: Pupils
+    units: Units
+
+    @classmethod
+    def of(cls, lesson: SeriesLesson, ledger: Ledger, look: Look) -> _Course:
+        pupils, units = lesson.pupils(look)
+        telling = pupils.restricted_to(lesson.telling)
+        return cls(lesson, ledger, look, pupils, telling, units)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every segment is shown."""
+        return all(part.is_complete for part in self.pupils.viewed)
+
+    def candidates(self) -> list[Candidate]:
+        """What the metric may be."""
+        wishes = self.lesson.wishes
+        return candidates_for(
+            self.lesson.settings.full, wishes.regulariser, wishes.strength, self.pupils.n_features,
+            self.pupils.kinds is not None,
+        )  # fmt: skip
+
+    def candidate(self, verdict: Verdict | None) -> Candidate:
+        """What the metric is to be."""
+        found = self.candidates()
+        return found[0] if verdict is None else verdict.candidates[verdict.chosen]
+
+    def verdict(self, name: str, parts: Sequence[Part] | None) -> Verdict | None:
+        """What candidates lose on sequences that are held out; None where there are too few."""
+        candidates, n = self.candidates(), len(self.telling.viewed)
+        if n < 2 or self.ledger.stopped or self.lesson.wishes.strength is not None:
+            return None
+        folds, losses = folds_of(n), np.zeros((len(candidates), n))
+        started = time.perf_counter()
+        for place, held in enumerate(folds):
+            judge = partial(judge_fold, self.telling, held, candidates, parts)
+            try:
+                self.lesson.told("validating", place, len(folds), started)
+                losses[:, held] = self.ledger.recall(f"{name} {place}", judge)
+            except KeyboardInterrupt:
+                self.ledger.stopped = True
+                return None
+        return Verdict(candidates, losses)
+
+    def first_round(self, candidate: Candidate) -> _Final:
+        """Train on what is shown."""
+        if self.lesson.wishes.start == "pca" and not self.is_complete:
+            return self.round(0, candidate, self.pupils.projected(), 0)
+        return self.round(0, candidate, self.telling.shown_parts(), 0)
+
+    def next_rounds(self, verdict: Verdict | None, best: _Final) -> tuple[Verdict | None, _Final]:
+        """Complete what is not shown and train again; the best by what is shown is kept.
+
+        Completions are as long as the sequences, so the candidates are compared once more.
+        """
+        again = self.verdict("completed", self.telling.completed(best.trained, best.penalty))
+        verdict = verdict if again is None else again
+        calls = best.n_calls
+        for attempt in range(1, 1 + ROUNDS):
+            if self.ledger.stopped:
+                break
+            parts = self.pupils.completed(best.trained, best.penalty)
+            found = self.round(attempt, self.candidate(verdict), parts, calls)
+            calls = found.n_calls
+            # The first completions are those of labelled stretches alone.
+            if attempt == 1 or found.loss < best.loss:
+                best = found
+        return verdict, best
+
+    def round(
+        self, attempt: int, candidate: Candidate, parts: Sequence[Part], calls: int
+    ) -> _Final:
+        """Train once, and fit the penalty."""
+        training = self.pupils.training(parts)
+        watch = self.ledger.watch(f"round {attempt}") | {
+            "callbacks": self.lesson.callbacks,
+            "stage": "learning" if self.is_complete else f"round {attempt}",
+        }
+        if candidate.shape == "one":
+            trained = training.one_weight(**watch)
+        else:
+            trained, _ = training.train(candidate, training.one_weight(), None, **watch)
+        if trained.ended.status == "interrupted":
+            self.ledger.stopped = True
+        fitted = self.telling.fitted(trained)
+        calls += len(parts) * trained.ended.n_iter
+        return _Final(candidate, trained, fitted.penalty, fitted.loss, calls)
+
+    def learned(
+        self, looked: dict[str, list[Any]], verdict: Verdict | None, final: _Final
+    ) -> SeriesLearned:
+        """What it came to, in units of the features as they are."""
+        outcome, settings = final.outcome, self.lesson.settings
+        whole = self.telling.one_segment_loss()
+        reached = final.loss
+        if verdict is not None:
+            reached = max(reached, float(verdict.losses[verdict.chosen].mean()))
+        status, penalty = outcome.status, final.penalty
+        if self.ledger.stopped:
+            status = "interrupted"
+        elif whole > 0.0 and not settings.known and reached >= UNINFORMATIVE * whole:
+            status = "uninformative"
+            penalty = _penalty_of_one_segment(self.telling, final.trained, penalty)
+        return SeriesLearned(
+            look=self.look, metric=self.units.metric_of(final.trained.metric), penalty=penalty,
+            trained=final.trained, pupils=self.pupils, candidate=final.candidate, verdict=verdict,
+            loss=final.loss, one_segment=whole, status=status, n_calls=final.n_calls,
+            objective=outcome.objective, lower_bound=outcome.lower_bound,
+            history=outcome.history or {name: [] for name in HISTORY}, looked=looked,
+        )  # fmt: skip
+
+
+def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, list[Any]]]:
     """The first way to look at sequences, unless another one does clearly better held out."""
     looks = lesson.looks
     if len(looks) == 1:
-        return looks[0], {"features": [looks[0].name], "loss": [np.nan], "chosen": [True]}, False
+        return looks[0], {"features": [looks[0].name], "loss": [np.nan], "chosen": [True]}
     one, losses, started = [Candidate("one")], [], time.perf_counter()
     for place, look in enumerate(looks):
 
@@ -227,96 +345,14 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
             losses.append(float(ledger.recall(f"look {place}", judged).mean()))
         except KeyboardInterrupt:
             ledger.stopped = True
-            return looks[0], {"features": [], "loss": [], "chosen": []}, True
+            return looks[0], {"features": [], "loss": [], "chosen": []}
     best = int(np.argmin(losses))
     chosen = best if losses[best] < (1.0 - OTHER_LOOK) * losses[0] else 0
     table: dict[str, list[Any]] = {
         "features": [look.name for look in looks], "loss": losses,
         "chosen": [k == chosen for k in range(len(looks))],
     }  # fmt: skip
-    return looks[chosen], table, False
-
-
-def _verdict(lesson: SeriesLesson, telling: Pupils, ledger: Ledger) -> Verdict | None:
-    """What candidates lose on sequences that are held out; None where there are too few."""
-    wishes, n = lesson.wishes, len(telling.viewed)
-    candidates = candidates_for(
-        lesson.settings.full, wishes.regulariser, wishes.strength, telling.n_features,
-        telling.kinds is not None,
-    )  # fmt: skip
-    if n < 2:
-        return None
-    folds, losses = folds_of(n), np.zeros((len(candidates), n))
-    started = time.perf_counter()
-    for place, held in enumerate(folds):
-        try:
-            lesson.told("validating", place, len(folds), started)
-            losses[:, held] = ledger.recall(
-                f"fold {place}", partial(judge_fold, telling, held, candidates)
-            )
-        except KeyboardInterrupt:
-            ledger.stopped = True
-            return None
-    return Verdict(candidates, losses)
-
-
-def _trained(
-    pupils: Pupils, telling: Pupils, candidate: Candidate, lesson: SeriesLesson, ledger: Ledger,
-    watch: dict[str, Any],
-) -> _Final:  # fmt: skip
-    """Train on what is shown; then on completions of the rest, while that fits better."""
-    parts = telling.shown_parts() if lesson.wishes.start == "labelled" else pupils.projected()
-    complete = all(part.is_complete for part in pupils.viewed)
-    best, calls = None, 0
-    for attempt in range(1 if complete else 1 + ROUNDS):
-        if best is not None:
-            parts = pupils.completed(best.trained, best.penalty)
-        training = pupils.training(parts)
-        kept = ledger.watch(f"round {attempt}")
-        stage = "learning" if complete else f"round {attempt}"
-        trained, _ = training.train(
-            candidate, training.one_weight(), None, stage=stage, **watch, **kept
-        )
-        calls += len(parts) * trained.ended.n_iter
-        fitted = telling.fitted(trained)
-        found = _Final(trained, fitted.penalty, fitted.loss, trained.ended, calls)
-        best = found if best is None or found.loss < best.loss else best
-        if trained.ended.status == "interrupted":
-            break
-    assert best is not None
-    return best
-
-
-def _learned(
-    lesson: SeriesLesson, look: Look, looked: dict[str, list[Any]], units: Units, pupils: Pupils,
-    telling: Pupils, verdict: Verdict | None, candidate: Candidate, final: _Final,
-) -> SeriesLearned:  # fmt: skip
-    nothing = np.empty(0, dtype=np.intp)
-    whole = float(np.mean([part.loss(nothing, lesson.wishes.criterion) for part in telling.viewed]))
-    status, penalty = final.outcome.status, final.penalty
-    reached = final.loss
-    if verdict is not None:
-        reached = max(reached, float(verdict.losses[verdict.chosen].mean()))
-    changes = sum(part.source.n_changes for part in telling.viewed)
-    if changes and not lesson.settings.known and reached >= UNINFORMATIVE * whole:
-        status = "uninformative"
-        penalty = _penalty_of_one_segment(telling, final.trained, penalty)
-    n = len(units.kept)
-    own = final.trained.metric
-    metric: Floats
-    if own.ndim == 2:
-        metric = np.zeros((n, n))
-        metric[np.ix_(units.kept, units.kept)] = own / np.outer(units.scales, units.scales)
-    else:
-        metric = np.zeros(n)
-        metric[units.kept] = own / units.scales**2
-    return SeriesLearned(
-        look=look, metric=metric, penalty=penalty, trained=final.trained, pupils=pupils,
-        candidate=candidate, verdict=verdict, loss=final.loss, one_segment=whole, status=status,
-        n_calls=final.n_calls, objective=final.outcome.objective,
-        lower_bound=final.outcome.lower_bound,
-        history=final.outcome.history or {name: [] for name in HISTORY}, looked=looked,
-    )  # fmt: skip
+    return looks[chosen], table
 
 
 def _penalty_of_one_segment(pupils: Pupils, trained: Trained, penalty: float) -> float:

@@ -71,7 +71,7 @@ def penalty_for(learner: Any, features: Floats) -> float:
             f"sequences ({least * learner.rows_per_block_} to {most * learner.rows_per_block_} "
             "rows): the penalty was scaled by the logarithm of the length, which could not be "
             "learnt from such lengths. Show sequences of this length, or set "
-            "detector_.penalty by hand.",
+            "penalty_ by hand.",
             LikewiseWarning,
             stacklevel=5,
         )

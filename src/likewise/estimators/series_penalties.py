@@ -23,8 +23,6 @@ from likewise.potentials import TraceScores
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Paths are followed to so many segments: this many for every shown one, and some.
-MOST_PER_SHOWN, MOST_MORE = 3, 10
 # Penalties around the one that was learnt which are looked at first, and by how much more where
 # the best one is at the edge.
 LOWEST, HIGHEST, FARTHER = 0.15, 3.0, 8.0
@@ -88,7 +86,11 @@ def curve_of(task: Task, low: float, high: float) -> Curve:
     cuts = [part.partition.change_points for part in path]
     losses = np.array([task.judge(own) for own in cuts])
     invented = np.array([task.invented(own) for own in cuts])
-    edges = np.concatenate([[low], meet / task.growth, [high]])
+    edges = np.concatenate([[begins / task.growth], meet / task.growth, [high]])
+    if is_cut:
+        # What was not looked at is no answer.
+        edges = np.append(low, edges)
+        losses, invented = np.append(np.inf, losses), np.append(0.0, invented)
     ends = (bool(not is_cut and counts[0] < len(task.rows)), bool(counts[-1] > 1))
     return Curve(edges, losses, invented, ends)
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.decoders.segments import decode_segments
+from likewise.errors import InputError
 from likewise.estimators.series_features import Units, Viewed
 from likewise.estimators.series_penalties import (
-    MOST_MORE,
-    MOST_PER_SHOWN,
     Fitted,
     Task,
     fit_penalty,
@@ -99,7 +98,7 @@ class Pupils:
         """One sequence, to be judged by penalties."""
         return Task(
             trained.factored(part.rows), growth(len(part.rows), self.typical),
-            MOST_PER_SHOWN * (1 + part.source.n_changes) + MOST_MORE,
+            part.source.most_segments,
             lambda cuts: part.loss(cuts, self.criterion), part.invented,
         )  # fmt: skip
 
@@ -122,6 +121,11 @@ class Pupils:
             ]
         )
 
+    def one_segment_loss(self) -> float:
+        """What is lost on average by no changes at all."""
+        nothing = np.empty(0, dtype=np.intp)
+        return float(np.mean([part.loss(nothing, self.criterion) for part in self.viewed]))
+
     def completed(self, trained: Trained, penalty: float) -> list[Part]:
         """The sequences with the best segmentations that keep to what is shown of them."""
         parts = []
@@ -134,7 +138,10 @@ class Pupils:
                 windows = part.regions.windows(len(part.rows))
                 found = decode_segments(scores, windows=windows)
                 if found is None:
-                    continue
+                    raise InputError(
+                        f"no segmentation of {part.source.n_rows} rows keeps to the labels "
+                        f"{part.source.regions.rows}: change one of them."
+                    )
                 labels = found.partition.labels
             parts.append((part.rows, labels))
         return parts
@@ -202,17 +209,33 @@ def folds_of(n: int) -> list[list[int]]:
     return [list(range(fold, n, count)) for fold in range(count)]
 
 
-def judge_fold(pupils: Pupils, held: Sequence[int], candidates: Sequence[Candidate]) -> Floats:
-    """The losses of all candidates on held-out sequences, trained on the others."""
+def judge_fold(
+    pupils: Pupils, held: Sequence[int], candidates: Sequence[Candidate],
+    parts: Sequence[Part] | None = None,
+) -> Floats:  # fmt: skip
+    """The losses of all candidates on held-out sequences, trained on the others.
+
+    ``parts`` are completions of all the sequences; without them, candidates are trained on what is
+    shown.
+    """
     others = [k for k in range(len(pupils.viewed)) if k not in set(held)]
     shown, rest = pupils.restricted_to(others), pupils.restricted_to(held)
-    training = shown.training(shown.shown_parts())
-    one = training.one_weight()
+    known_parts = shown.shown_parts() if parts is None else [parts[k] for k in others]
+    training = shown.training(known_parts)
+    one = _unbroken(training.one_weight())
     losses: dict[Candidate, Floats] = {}
     for path in path_of(candidates):
         known = None
         for candidate in path:
             trained, known = training.train(candidate, one, known, tol=ROUGH)
+            _unbroken(trained)
             penalty = 1.0 if pupils.settings.known else shown.fitted(trained).penalty
             losses[candidate] = rest.losses(trained, penalty)
     return np.array([losses[candidate] for candidate in candidates])
+
+
+def _unbroken(trained: Trained) -> Trained:
+    """A training that Ctrl-C ended says nothing about its candidate."""
+    if trained.ended.status == "interrupted":
+        raise KeyboardInterrupt
+    return trained

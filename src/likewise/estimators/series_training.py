@@ -40,7 +40,7 @@ PULL = 0.1
 LINEAR = 0.02
 SPARSE = (0.4, 0.12, 0.04, 0.012, 0.004, 0.0012)
 # Strengths of the pull to one weight for all features.
-NEAR = (30.0, 3.0, 0.3)
+NEAR = (3.0, 0.3)
 NEAR_KINDS = 0.3
 # A training is not looked at again where the gap is below this in selection.
 ROUGH = 0.05

@@ -188,4 +188,3 @@ def best_penalty(paths: Sequence[PenaltyPath], score: Score) -> float:
     starts, ends = logs[turns[::2]], logs[turns[1::2]]
     widest = int(np.argmax(ends - starts))
     return float(np.exp((starts[widest] + ends[widest]) / 2.0))
-
