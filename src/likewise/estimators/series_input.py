@@ -86,12 +86,7 @@ class ShownSeries:
         if self.annotated:
             return self.regions.errors(change_points) / max(len(self.regions.rows), 1)
         found = np.searchsorted(change_points, self.places, side="right")
-        match criterion:
-            case "projection":
-                return projection_loss(self.segments, found)
-            case "covering":
-                return 1.0 - covering(self.segments, found)
-        return 1.0 - change_point_f1(self.segments, found, max(self.n_rows // F1_SHARE, 1))
+        return loss_between(self.segments, found, criterion)
 
     def invented(self, change_points: Indices) -> float:
         """How much worse a segmentation is than none, by the loss of projections.
@@ -103,6 +98,16 @@ class ShownSeries:
         found = np.searchsorted(change_points, self.places, side="right")
         whole = np.zeros(len(self.places), dtype=np.intp)
         return projection_loss(self.segments, found) - projection_loss(self.segments, whole)
+
+
+def loss_between(segments: Indices, found: Indices, criterion: str) -> float:
+    """How bad a segmentation is beside another one; 0 is best."""
+    match criterion:
+        case "projection":
+            return projection_loss(segments, found)
+        case "covering":
+            return 1.0 - covering(segments, found)
+    return 1.0 - change_point_f1(segments, found, max(len(segments) // F1_SHARE, 1))
 
 
 def shown_series(learner: Any, X: Any, y: Any, groups: Any) -> list[ShownSeries]:

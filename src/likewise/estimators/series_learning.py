@@ -278,7 +278,7 @@ class _Course:
             found = self.round(attempt, self.candidate(verdict), parts, calls)
             calls = found.n_calls
             # The first completions are those of labelled stretches alone.
-            if attempt == 1 or found.loss < best.loss:
+            if attempt == 1 or found.loss <= best.loss:
                 best = found
         return verdict, best
 
@@ -308,7 +308,7 @@ class _Course:
         outcome, settings = final.outcome, self.lesson.settings
         whole = self.telling.one_segment_loss()
         reached = final.loss
-        if verdict is not None:
+        if verdict is not None and self.is_complete:
             reached = max(reached, float(verdict.losses[verdict.chosen].mean()))
         status, penalty = outcome.status, final.penalty
         if self.ledger.stopped:

@@ -27,8 +27,9 @@ Indices = NDArray[np.intp]
 # the best one is at the edge.
 LOWEST, HIGHEST, FARTHER = 0.15, 3.0, 8.0
 EXTENSIONS = 12
-# Losses closer than this are the same.
-SAME = 1e-9
+# Losses closer than this are the same, and so are those closer than this share of the standard
+# error of their mean: which one is the least is chance.
+SAME, PLATEAU = 1e-9, 0.5
 # Shorter sequences are taken to have this many rows.
 SHORTEST = 8.0
 
@@ -151,7 +152,9 @@ def best_interval(curves: Sequence[Curve], *, sound: bool = True) -> Fitted | No
         total = np.where(np.mean(excess, axis=0) <= SAME, total, np.inf)
     if not np.isfinite(total).any():
         return None
-    least = total <= total.min() + SAME
+    lowest = each[:, int(np.argmin(total))]
+    error = float(lowest.std()) / np.sqrt(len(curves))
+    least = total <= total.min() + SAME + PLATEAU * error
     starts = np.flatnonzero(least & ~np.concatenate([[False], least[:-1]]))
     stops = np.flatnonzero(least & ~np.concatenate([least[1:], [False]]))
     widths = np.log(edges[stops + 1] / edges[starts])
@@ -159,7 +162,7 @@ def best_interval(curves: Sequence[Curve], *, sound: bool = True) -> Fitted | No
     low, high = float(edges[starts[widest]]), float(edges[stops[widest] + 1])
     return Fitted(
         penalty=float(np.sqrt(low * high)), loss=float(total.min()), low=low, high=high,
-        losses=each[:, starts[widest]],
+        losses=lowest,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likewise.decoders.segments import decode_segments
 from likewise.errors import InputError
 from likewise.estimators.series_features import Units, Viewed
+from likewise.estimators.series_input import loss_between
 from likewise.estimators.series_penalties import (
     Fitted,
     Task,
@@ -121,6 +122,19 @@ class Pupils:
             ]
         )
 
+    def disagreements(self, trained: Trained, penalty: float, truths: Sequence[Indices]) -> Floats:
+        """What is lost against other segmentations of all blocks."""
+        pairs = [
+            (
+                truth,
+                np.searchsorted(
+                    self.segmented(part, trained, penalty), np.arange(len(truth)), side="right"
+                ),
+            )
+            for part, truth in zip(self.viewed, truths, strict=True)
+        ]
+        return np.array([loss_between(truth, found, "projection") for truth, found in pairs])
+
     def one_segment_loss(self) -> float:
         """What is lost on average by no changes at all."""
         nothing = np.empty(0, dtype=np.intp)
@@ -230,7 +244,11 @@ def judge_fold(
             trained, known = training.train(candidate, one, known, tol=ROUGH)
             _unbroken(trained)
             penalty = 1.0 if pupils.settings.known else shown.fitted(trained).penalty
-            losses[candidate] = rest.losses(trained, penalty)
+            if parts is None:
+                losses[candidate] = rest.losses(trained, penalty)
+            else:
+                truths = [parts[k][1] for k in held]
+                losses[candidate] = rest.disagreements(trained, penalty, truths)
     return np.array([losses[candidate] for candidate in candidates])
 
 
