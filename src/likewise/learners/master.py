@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Sweeps over all owners at most, and steps over all masses where weights form a matrix.
-SWEEPS, CONE_STEPS = 400, 300
+SWEEPS, CONE_STEPS = 2000, 300
 # The first pull at least, as a share of the objective per typical weight.
 LEAST_PULL = 1e-3
 # Where a parabola is touched, in shares of a weight.
