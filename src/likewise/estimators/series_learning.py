@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -180,16 +180,18 @@ def learn_series(lesson: SeriesLesson, ledger: Ledger) -> SeriesLearned:
         look, looked, stopped = _chosen_look(lesson, ledger)
         pupils, units = lesson.pupils(look)
         telling = pupils.restricted_to(lesson.telling)
-        verdict = None if stopped else _verdict(lesson, telling, ledger)
+        verdict = None
+        if not stopped:
+            verdict, stopped = _verdict(lesson, telling, ledger)
         found = candidates_for(
             lesson.settings.full, lesson.wishes.regulariser, lesson.wishes.strength,
             pupils.n_features, pupils.kinds is not None,
         )  # fmt: skip
         candidate = found[0] if verdict is None else verdict.candidates[verdict.chosen]
-        if lesson.wishes.strength is not None and not stopped:
-            candidate = found[-1]
+        if stopped:
+            candidate = Candidate("one")
         watch = {"callbacks": lesson.callbacks}
-        final = _trained(pupils, telling, candidate, lesson, ledger, watch)
+        final = _trained(pupils, telling, candidate, lesson, ledger, watch, stopped)
     return _learned(lesson, look, looked, units, pupils, telling, verdict, candidate, final)
 
 
@@ -211,7 +213,6 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
         return looks[0], {"features": [looks[0].name], "loss": [np.nan], "chosen": [True]}, False
     one, losses, started = [Candidate("one")], [], time.perf_counter()
     for place, look in enumerate(looks):
-        lesson.told("features", place, len(looks), started)
 
         def judged(look: Look = look) -> Floats:
             pupils = lesson.pupils(look)[0].restricted_to(lesson.telling)
@@ -221,6 +222,7 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
             return np.hstack([judge_fold(pupils, held, one)[0] for held in folds_of(n)])
 
         try:
+            lesson.told("features", place, len(looks), started)
             losses.append(float(ledger.recall(f"look {place}", judged).mean()))
         except KeyboardInterrupt:
             return looks[0], {"features": [], "loss": [], "chosen": []}, True
@@ -233,33 +235,41 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
     return looks[chosen], table, False
 
 
-def _verdict(lesson: SeriesLesson, telling: Pupils, ledger: Ledger) -> Verdict | None:
-    """What candidates lose on sequences that are held out; None where there are too few."""
+def _verdict(
+    lesson: SeriesLesson, telling: Pupils, ledger: Ledger
+) -> tuple[Verdict | None, bool]:
+    """What candidates lose on sequences that are held out, None where there are too few.
+
+    And whether Ctrl-C ended it.
+    """
     wishes, n = lesson.wishes, len(telling.viewed)
     candidates = candidates_for(
         lesson.settings.full, wishes.regulariser, wishes.strength, telling.n_features,
         telling.kinds is not None,
     )  # fmt: skip
     if n < 2:
-        return None
+        return None, False
     folds, losses = folds_of(n), np.zeros((len(candidates), n))
     started = time.perf_counter()
     for place, held in enumerate(folds):
-        lesson.told("validating", place, len(folds), started)
         try:
+            lesson.told("validating", place, len(folds), started)
             losses[:, held] = ledger.recall(
                 f"fold {place}", partial(judge_fold, telling, held, candidates)
             )
         except KeyboardInterrupt:
-            return None
-    return Verdict(candidates, losses)
+            return None, True
+    return Verdict(candidates, losses), False
 
 
 def _trained(
     pupils: Pupils, telling: Pupils, candidate: Candidate, lesson: SeriesLesson, ledger: Ledger,
-    watch: dict[str, Any],
+    watch: dict[str, Any], stopped: bool,
 ) -> _Final:  # fmt: skip
-    """Train on what is shown; then on completions of the rest, while that fits better."""
+    """Train on what is shown; then on completions of the rest, while that fits better.
+
+    ``stopped`` says that Ctrl-C was pressed before.
+    """
     parts = telling.shown_parts() if lesson.wishes.start == "labelled" else pupils.projected()
     complete = all(part.is_complete for part in pupils.viewed)
     best, calls = None, 0
@@ -269,14 +279,15 @@ def _trained(
         training = pupils.training(parts)
         kept = ledger.watch(f"round {attempt}")
         stage = "learning" if complete else f"round {attempt}"
-        trained, _ = training.train(
-            candidate, training.one_weight(), None, stage=stage, **watch, **kept
-        )
+        trained = training.one_weight()
+        if trained.ended.status != "interrupted":
+            trained, _ = training.train(candidate, trained, None, stage=stage, **watch, **kept)
         calls += len(parts) * trained.ended.n_iter
         fitted = telling.fitted(trained)
         found = _Final(trained, fitted.penalty, fitted.loss, trained.ended, calls)
         best = found if best is None or found.loss < best.loss else best
-        if trained.ended.status == "interrupted":
+        if stopped or trained.ended.status == "interrupted":
+            best = replace(best, outcome=replace(best.outcome, status="interrupted"))
             break
     assert best is not None
     return best

@@ -208,12 +208,20 @@ def judge_fold(pupils: Pupils, held: Sequence[int], candidates: Sequence[Candida
     others = [k for k in range(len(pupils.viewed)) if k not in set(held)]
     shown, rest = pupils.restricted_to(others), pupils.restricted_to(held)
     training = shown.training(shown.shown_parts())
-    one = training.one_weight()
+    one = _finished(training.one_weight())
     losses: dict[Candidate, Floats] = {}
     for path in path_of(candidates):
         known = None
         for candidate in path:
             trained, known = training.train(candidate, one, known, tol=ROUGH)
+            _finished(trained)
             penalty = 1.0 if pupils.settings.known else shown.fitted(trained).penalty
             losses[candidate] = rest.losses(trained, penalty)
     return np.array([losses[candidate] for candidate in candidates])
+
+
+def _finished(trained: Trained) -> Trained:
+    """The same; what Ctrl-C cut short says nothing about a candidate."""
+    if trained.ended.status == "interrupted":
+        raise KeyboardInterrupt
+    return trained
