@@ -11,17 +11,12 @@ import pytest
 from likewise.decoders.augmented import decode_augmented
 from likewise.energies.segments import SegmentEnergy
 from likewise.estimators.series_training import (
-    LINEAR,
-    PULL,
     Candidate,
     SeriesSettings,
     Trained,
     Training,
 )
 from likewise.learners.base import Model
-from likewise.learners.cutting_planes import CuttingPlanes
-from likewise.learners.loop import run
-from likewise.learners.subgradient import Subgradient
 from likewise.learners.violation import violation
 from likewise.losses.segments import ProjectionLoss, RandLoss
 from likewise.metrics import projection_loss, rand_loss

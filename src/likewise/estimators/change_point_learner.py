@@ -309,7 +309,7 @@ class ChangePointLearner(BaseEstimator):
             scores.append(1.0 - part.loss(cuts, "covering"))
         return float(np.mean(scores))
 
-    def transform(self, X: Any) -> Floats:
+    def features_of(self, X: Any) -> Floats:
         """The features of one sequence, averaged in blocks: what `detector_` segments.
 
         Parameters
