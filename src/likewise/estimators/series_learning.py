@@ -190,8 +190,7 @@ def learn_series(lesson: SeriesLesson, ledger: Ledger) -> SeriesLearned:
         candidate = found[0] if verdict is None else verdict.candidates[verdict.chosen]
         if stopped:
             candidate = Candidate("one")
-        watch = {"callbacks": lesson.callbacks}
-        final = _trained(pupils, telling, candidate, lesson, ledger, watch, stopped)
+        final = _trained(pupils, telling, candidate, lesson, ledger, stopped)
     return _learned(lesson, look, looked, units, pupils, telling, verdict, candidate, final)
 
 
@@ -235,9 +234,7 @@ def _chosen_look(lesson: SeriesLesson, ledger: Ledger) -> tuple[Look, dict[str, 
     return looks[chosen], table, False
 
 
-def _verdict(
-    lesson: SeriesLesson, telling: Pupils, ledger: Ledger
-) -> tuple[Verdict | None, bool]:
+def _verdict(lesson: SeriesLesson, telling: Pupils, ledger: Ledger) -> tuple[Verdict | None, bool]:
     """What candidates lose on sequences that are held out, None where there are too few.
 
     And whether Ctrl-C ended it.
@@ -264,7 +261,7 @@ def _verdict(
 
 def _trained(
     pupils: Pupils, telling: Pupils, candidate: Candidate, lesson: SeriesLesson, ledger: Ledger,
-    watch: dict[str, Any], stopped: bool,
+    stopped: bool,
 ) -> _Final:  # fmt: skip
     """Train on what is shown; then on completions of the rest, while that fits better.
 
@@ -277,11 +274,11 @@ def _trained(
         if best is not None:
             parts = pupils.completed(best.trained, best.penalty)
         training = pupils.training(parts)
-        kept = ledger.watch(f"round {attempt}")
+        watch = {"callbacks": lesson.callbacks, **ledger.watch(f"round {attempt}")}
         stage = "learning" if complete else f"round {attempt}"
         trained = training.one_weight()
         if trained.ended.status != "interrupted":
-            trained, _ = training.train(candidate, trained, None, stage=stage, **watch, **kept)
+            trained, _ = training.train(candidate, trained, None, stage=stage, **watch)
         calls += len(parts) * trained.ended.n_iter
         fitted = telling.fitted(trained)
         found = _Final(trained, fitted.penalty, fitted.loss, trained.ended, calls)
