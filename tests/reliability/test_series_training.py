@@ -100,7 +100,9 @@ def test_it_goes_on_to_the_same_bits(name: str, error, tmp_path, monkeypatch):
         if told[place] not in ("validating", "features"):
             # No pass is made twice.
             passes = [stage for stage in again if stage not in ("validating", "features")]
-            assert len(passes) == sum(s not in ("validating", "features") for s in told[place + 1:])
+            assert len(passes) == sum(
+                s not in ("validating", "features") for s in told[place + 1 :]
+            )
     assert error is RuntimeError or len(set(ended)) > 1
 
 
