@@ -282,7 +282,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         fit(S[:1], [np.where(np.arange(60) == 3, 0, -1)]), "fewer than two rows of every sequence"
     ),
     "no region": (fit(S, regions()), "neither a region nor a labelled row"),
-    "regions that overlap": (fit(S, regions((5, 9, 0), (8, 12, 1))), r"y\[0\]: labels\[1\] .* over"),
+    "regions that overlap": (fit(S, regions((5, 9, 0), (8, 12, 1))), r"y\[0\]: labels\[1\] .* ov"),
     "regions not sorted": (fit(S, regions((25, 35, 0), (8, 12, 1))), r"y\[0\]: .* sort them"),
     "regions outside": (fit(S, regions((50, 70, 1))), r"y\[0\]: labels\[0\] = \(50, 70, 1\) must"),
     "constant columns": (fit([np.full((60, 2), 0.1)] * 8, Y), "no column of X varies"),
