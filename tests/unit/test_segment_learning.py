@@ -202,8 +202,8 @@ def test_subgradient_methods_come_near(optimiser: str, loss: str, seed: int):
     candidate = Candidate("diagonal", "sparse", 0.4)
     for _ in range(2):
         training, one = trained_on(
-            rng, 2, candidate, optimiser=optimiser, loss=loss, max_iter=800,
-            step=lambda t: 0.3 / t**0.6,
+            rng, 2, candidate, optimiser=optimiser, loss=loss, max_iter=1500,
+            step=lambda t: 1.0 / t**0.75,
         )  # fmt: skip
         outcome = training.train(candidate, one)[0].ended
         twin = Twin.of(training, candidate, one)
