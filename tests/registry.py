@@ -115,6 +115,13 @@ LEARNING_ESTIMATORS = {
     ),
 }
 
+# Learners of segmentations.
+SEGMENTING_ESTIMATORS = {
+    "change points, default": lw.ChangePointLearner(),
+    "change points, full": lw.ChangePointLearner("full", strength=0.1, loss="rand"),
+    "change points, windows": lw.ChangePointLearner(features="windows", penalty="features"),
+}
+
 
 def shown_clusters(rng: Generator, n: int) -> np.ndarray:
     """Labels of up to four clusters, every one of them used."""

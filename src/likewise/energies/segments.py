@@ -85,3 +85,14 @@ def factor_of(matrix: Floats) -> Floats:
     kept = values > NO_DIRECTION * max(float(values[-1]), 0.0)
     factor: Floats = vectors[:, kept] * np.sqrt(values[kept])
     return factor
+
+
+def factor_in_any_units(matrix: Floats) -> Floats:
+    """F with F F' = a positive semi-definite matrix, whatever the units of its columns.
+
+    Directions are left out as far as they do not count in units in which all columns count alike.
+    """
+    scales = np.sqrt(np.abs(np.diag(matrix)))
+    scales[scales == 0.0] = 1.0
+    factor: Floats = scales[:, None] * factor_of(matrix / scales[:, None] / scales)
+    return factor

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.arrays.interruption import deferred_interrupts
 from likewise.arrays.random import draw_seed
-from likewise.energies.segments import factor_of
+from likewise.energies.segments import factor_in_any_units
 from likewise.errors import InputError, InputTypeError
 from likewise.estimators import series_output as output
 from likewise.estimators.change_points import ChangePointDetector
@@ -309,7 +309,7 @@ class ChangePointLearner(BaseEstimator):
             scores.append(1.0 - part.loss(cuts, "covering"))
         return float(np.mean(scores))
 
-    def transform(self, X: Any) -> Floats:
+    def features_of(self, X: Any) -> Floats:
         """The features of one sequence, averaged in blocks: what `detector_` segments.
 
         Parameters
@@ -405,7 +405,7 @@ class ChangePointLearner(BaseEstimator):
 
     def _learnt_label_cost(self, lesson: SeriesLesson) -> float:
         """How far segments of one label are apart, as shown."""
-        factor, means, classes, sizes = factor_of(self.metric_), [], [], []
+        factor, means, classes, sizes = factor_in_any_units(self.metric_), [], [], []
         for part in lesson.shown:
             if not len(part.places):
                 continue

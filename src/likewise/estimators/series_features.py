@@ -203,7 +203,9 @@ class Units:
         """From labelled blocks; where there are none, from the noise of neighbouring blocks."""
         within, overall, count, total = 0.0, 0.0, 0, 0
         for part in viewed:
-            rows = part.rows - part.rows.mean(axis=0)
+            # The mean of equal numbers need not be that number.
+            rows = part.rows - part.rows[0]
+            rows = rows - rows.mean(axis=0)
             overall = overall + np.square(rows).sum(axis=0)
             total += len(rows)
             for own, labels in part.parts():

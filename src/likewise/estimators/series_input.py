@@ -166,6 +166,11 @@ def _with_regions(tables: list[Floats], y: Any, groups: Any) -> list[ShownSeries
         else:
             own = split_labels([part], [table], None, [len(table)])[0]
             found.append(_labelled(table, own, numbers, part))
+    if all(part.is_silent for part in found):
+        raise InputError(
+            f"y has neither a region nor a labelled row of any sequence ({len(found)} sequences): "
+            "nothing can be learnt from them."
+        )
     return found
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.metrics import adjusted_rand_score
 
-from likewise.energies.segments import factor_of
+from likewise.energies.segments import factor_in_any_units
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -37,7 +37,7 @@ class SegmentLabeller:
 
     def shared(self, sequences: Sequence[Floats], labels: Sequence[Indices]) -> list[Indices]:
         """Labels of rows, the same for segments that are alike, numbered by first appearance."""
-        factor = factor_of(self.metric)
+        factor = factor_in_any_units(self.metric)
         means = np.vstack(
             [segment_means(rows @ factor, own) for rows, own in zip(sequences, labels, strict=True)]
         )

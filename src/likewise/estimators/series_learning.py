@@ -236,7 +236,9 @@ class _Course:
         )  # fmt: skip
 
     def candidate(self, verdict: Verdict | None) -> Candidate:
-        """What the metric is to be."""
+        """What the metric is to be; one weight after Ctrl-C."""
+        if self.ledger.stopped:
+            return Candidate("one")
         found = self.candidates()
         return found[0] if verdict is None else verdict.candidates[verdict.chosen]
 
@@ -294,7 +296,9 @@ class _Course:
         if candidate.shape == "one":
             trained = training.one_weight(**watch)
         else:
-            trained, _ = training.train(candidate, training.one_weight(), None, **watch)
+            trained = training.one_weight()
+            if trained.ended.status != "interrupted":
+                trained, _ = training.train(candidate, trained, None, **watch)
         if trained.ended.status == "interrupted":
             self.ledger.stopped = True
         fitted = self.telling.fitted(trained)

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from likewise.arrays.blocks import require_memory
+from likewise.energies.segments import factor_in_any_units
 from likewise.errors import InputError
 from likewise.potentials import GramScores, TraceScores
 from likewise.validation import validate_precomputed, validate_rows
@@ -18,8 +19,6 @@ __all__ = ["checked_metric", "gram_scores", "trace_scores"]
 
 Floats = NDArray[np.float64]
 
-# Eigenvalues are zero below this share of the largest.
-NO_DIRECTION = 1e-12
 # How far a metric may be from a symmetric, positive one, relatively: what rounding leaves.
 ROUNDING = 1e-8
 
@@ -55,12 +54,10 @@ def checked_metric(metric: Any, n_columns: int) -> Floats | None:
             f"{rule}; it is not symmetric: metric[{p}, {q}] = {array[p, q]:g}, "
             f"metric[{q}, {p}] = {array[q, p]:g}."
         )
-    values, vectors = np.linalg.eigh(0.5 * (array + array.T))
+    values = np.linalg.eigvalsh(0.5 * (array + array.T))
     if values[0] < -ROUNDING * largest:
         raise InputError(f"{rule}; its smallest eigenvalue is {values[0]:g}.")
-    kept = values > NO_DIRECTION * largest
-    factor: Floats = vectors[:, kept] * np.sqrt(values[kept])
-    return factor
+    return factor_in_any_units(array)
 
 
 def trace_scores(rows: Floats, factor: Floats | None, penalty: float) -> TraceScores:

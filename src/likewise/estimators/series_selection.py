@@ -176,11 +176,12 @@ class Pupils:
         return self.completed(start, self.fitted(start).penalty)
 
     def shown_parts(self) -> list[Part]:
-        """What is labelled; where only regions are known, completed under equal weights."""
-        if any(part.source.annotated for part in self.viewed):
-            equal = self.equal()
-            return self.completed(equal, self.fitted(equal).penalty)
-        return [stretch for part in self.viewed for stretch in part.parts()]
+        """What is labelled; where no two rows in a row are, completed under equal weights."""
+        stretches = [stretch for part in self.viewed for stretch in part.parts()]
+        if stretches and not any(part.source.annotated for part in self.viewed):
+            return stretches
+        equal = self.equal()
+        return self.completed(equal, self.fitted(equal).penalty)
 
 
 @dataclass(frozen=True, eq=False)

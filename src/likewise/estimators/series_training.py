@@ -36,6 +36,8 @@ LARGEST = 1e5
 FIRST_PENALTY = 2.0
 # How strongly the first steps are pulled to the start.
 PULL = 0.1
+# Sweeps of a master problem at most.
+SWEEPS = 2000
 # What all weights together count, and the strengths of their squares, from the strongest.
 LINEAR = 0.02
 SPARSE = (0.4, 0.12, 0.04, 0.012, 0.004, 0.0012)
@@ -175,7 +177,7 @@ class Training:
         start = np.array([1.0 / p, FIRST_PENALTY])
         problem = self._problem(Elastic(LINEAR, SPARSE[-1]), groups, start)
         outcome = run(
-            CuttingPlanes(min(self.settings.tol, ROUGH), pull=PULL), problem,
+            CuttingPlanes(min(self.settings.tol, ROUGH), pull=PULL, sweeps=SWEEPS), problem,
             max_iter=self.settings.max_iter, n_jobs=self.settings.n_jobs, **watch,
         )  # fmt: skip
         weights = outcome.weights
@@ -190,7 +192,7 @@ class Training:
             return one, None
         problem, groups = self._problem_of(candidate, one)
         learner: Any = CuttingPlanes(
-            self.settings.tol if tol is None else tol, pull=PULL, inherited=known
+            self.settings.tol if tol is None else tol, pull=PULL, inherited=known, sweeps=SWEEPS
         )
         if self.settings.optimiser != "auto" and tol is None:
             learner = Subgradient(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from likewise.arrays.random import stream
 from likewise.learners.base import Problem, relative_gap
-from likewise.learners.master import Master
+from likewise.learners.master import SWEEPS, Master
 from likewise.learners.violation import Violation, complete, violation
 from likewise.parallel.local import map_in_order
 
@@ -120,6 +120,9 @@ class CuttingPlanes:
         half.
     inherited : Inherited or None
         What is known already.
+    sweeps : int
+        Of the master problem at most. Few weights with little curvature need many, or steps end
+        far from where they lead.
     """
 
     tol: float = 0.02
@@ -128,6 +131,7 @@ class CuttingPlanes:
     seed: int = 0
     pull: float = 1.0
     inherited: Inherited | None = None
+    sweeps: int = SWEEPS
 
     state_type = PlanesState
 
@@ -161,7 +165,7 @@ class CuttingPlanes:
             reserve=old.mass[of_examples], idle=np.zeros(int(of_examples.sum()), dtype=np.intp),
         )  # fmt: skip
         upper = problem.terrain.value(best) + known.losses
-        return _balanced(problem, replace(state, upper=upper), self.tol, self.pull)
+        return _balanced(problem, replace(state, upper=upper), self.tol, self.pull, self.sweeps)
 
     def step(self, problem: Problem, state: PlanesState, n_jobs: int | None) -> PlanesState:
         """Look at the present weights, then choose the next ones."""
@@ -169,7 +173,7 @@ class CuttingPlanes:
         state = _with_planes(problem, _forgotten(_judged(problem, state, found)), found)
         if not np.isfinite(state.upper) or not np.isfinite(state.features).all():
             return replace(state, status="nonfinite")
-        state = _answered(_balanced(problem, state, self.tol, self.pull))
+        state = _answered(_balanced(problem, state, self.tol, self.pull, self.sweeps))
         closed = relative_gap(state.upper, state.lower) <= self.tol
         if closed or state.stalled >= PATIENCE:
             return self._completed(problem, state)
@@ -317,10 +321,12 @@ def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -
     )
 
 
-def _balanced(problem: Problem, state: PlanesState, tol: float, pull: float) -> PlanesState:
+def _balanced(
+    problem: Problem, state: PlanesState, tol: float, pull: float, sweeps: int
+) -> PlanesState:
     """The next weights, what they promise, and the lower bound."""
     allowed = BALANCED * tol * abs(state.upper) / len(problem.examples)
-    master = _master(problem, state)
+    master = _master(problem, state, sweeps)
     proximity = state.proximity or pull * master.first_proximity(state.mass, state.upper)
     for _ in range(MOST_CUTS):
         mass = state.mass.copy()
@@ -329,7 +335,7 @@ def _balanced(problem: Problem, state: PlanesState, tol: float, pull: float) -> 
         if float(np.abs(weights - inside).max()) <= OUTSIDE * float(np.abs(weights).max()):
             break
         state = _with_cut(problem, state, weights, inside)
-        master = _master(problem, state)
+        master = _master(problem, state, sweeps)
     predicted = max(state.upper - master.value(weights), 0.0)
     reserve = state.reserve.copy()
     bounds = [master.bound(state.mass, state.upper), state.lower]
@@ -348,8 +354,9 @@ def _balanced(problem: Problem, state: PlanesState, tol: float, pull: float) -> 
     )  # fmt: skip
 
 
-def _master(problem: Problem, state: PlanesState) -> Master:
-    return Master.of(problem, state.shown, state.features, state.losses, state.owner)
+def _master(problem: Problem, state: PlanesState, sweeps: int) -> Master:
+    found = Master.of(problem, state.shown, state.features, state.losses, state.owner)
+    return replace(found, sweeps=sweeps)
 
 
 def _with_cut(problem: Problem, state: PlanesState, weights: Floats, inside: Floats) -> PlanesState:

@@ -38,7 +38,8 @@ TANGENTS = np.geomspace(0.003, 1.0, 6)
 class Master:
     """Planes ``<slopes[j], w> + offsets[j]`` of owners, on a terrain.
 
-    ``scale`` is the metric in which weights are pulled to a centre.
+    ``scale`` is the metric in which weights are pulled to a centre; ``sweeps`` are made over all
+    owners at most.
     """
 
     terrain: Terrain
@@ -46,6 +47,7 @@ class Master:
     slopes: Floats
     offsets: Floats
     owner: Indices
+    sweeps: int = SWEEPS
 
     @classmethod
     def of(
@@ -88,7 +90,7 @@ class Master:
         box = (inverse, inverse * pull * centre, self.terrain.lower, self.terrain.upper)
         slope = linear + mass @ self.slopes
         weights: Floats = kernels.balance(
-            self.slopes, self.offsets, order, starts, mass, slope, box, allowed, SWEEPS
+            self.slopes, self.offsets, order, starts, mass, slope, box, allowed, self.sweeps
         )
         return weights
 
