@@ -11,38 +11,30 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.arrays.interruption import deferred_interrupts
-from likewise.arrays.random import draw_seed
 from likewise.energies.segments import factor_in_any_units
-from likewise.errors import InputError, InputTypeError
+from likewise.errors import InputTypeError
 from likewise.estimators import series_output as output
 from likewise.estimators.change_points import ChangePointDetector
 from likewise.estimators.learner_options import (
-    OPTIMISERS,
     checked_callbacks,
-    checked_n_jobs,
-    checked_step,
     described,
-    number_or_auto,
 )
 from likewise.estimators.series_features import looks_for
-from likewise.estimators.series_input import CRITERIA, ShownSeries, shown_series, tables_of
+from likewise.estimators.series_input import ShownSeries, shown_series, tables_of
 from likewise.estimators.series_labels import SegmentLabeller, learnt_cost, segment_means
 from likewise.estimators.series_learning import (
     Ledger,
     SeriesLearned,
     SeriesLesson,
-    SeriesWishes,
     learn_series,
 )
+from likewise.estimators.series_options import checked_series
 from likewise.estimators.series_regressor import fitted_regressor
-from likewise.estimators.series_training import SeriesSettings
 from likewise.persistence.checkpoint import Checkpoint, fingerprint_of
-from likewise.validation import as_sets, validate_choice, validate_int, validate_number
+from likewise.validation import as_sets
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-REGULARISERS = ("auto", "l2", "l1", "trace")
 
 
 class ChangePointLearner(BaseEstimator):
@@ -145,7 +137,12 @@ class ChangePointLearner(BaseEstimator):
         "converged" when the gap is reached; else "max_iter", "stalled", "interrupted", "nonfinite",
         or "uninformative" where the labels have nothing to do with the data.
     n_iter_, n_decoder_calls_ : int
-        Passes over the sequences, and segmentations made, after the selection.
+        Passes of the last training; and segmentations that all trainings after the selection made,
+        those with stronger regularisers on the way included.
+    n_blocks_seen_, typical_blocks_
+        The fewest and most blocks of the training sequences, and their geometric mean.
+    label_cost_ : float
+        Segments that are no further apart get the same label with ``share_labels=True``.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -225,7 +222,7 @@ class ChangePointLearner(BaseEstimator):
         -------
         self
         """
-        settings, wishes = self._checked()
+        settings, wishes = checked_series(self)
         callbacks = checked_callbacks(self.callbacks)
         shown = shown_series(self, X, y, groups)
         columns = [f"x{k}" for k in range(self.n_features_in_)]
@@ -328,36 +325,6 @@ class ChangePointLearner(BaseEstimator):
         """What was learnt, and how it compares with what one could do without, as text."""
         check_is_fitted(self)
         return output.summarised_series(self)
-
-    def _checked(self) -> tuple[SeriesSettings, SeriesWishes]:
-        full = validate_choice("metric", self.metric, ("diagonal", "full")) == "full"
-        regulariser = validate_choice("regulariser", self.regulariser, REGULARISERS)
-        if regulariser == "trace" and not full:
-            raise InputError("regulariser='trace' is of matrices: set metric='full', or take 'l1'.")
-        if self.n_segments not in (None, "known"):
-            raise InputError(
-                f"n_segments must be None or 'known'; got {self.n_segments!r}. A number is given "
-                "to cluster."
-            )
-        validate_choice("penalty", self.penalty, ("constant", "features"))
-        settings = SeriesSettings(
-            full=full,
-            loss=validate_choice("loss", self.loss, ("projection", "rand")),
-            known=self.n_segments == "known",
-            optimiser=validate_choice("optimiser", self.optimiser, OPTIMISERS),
-            step=checked_step(self.step),
-            max_iter=validate_int("max_iter", self.max_iter, 1),
-            tol=validate_number("tol", self.tol, 0.0),
-            n_jobs=checked_n_jobs(self.n_jobs),
-            seed=draw_seed(self.random_state),
-        )
-        wishes = SeriesWishes(
-            regulariser,
-            number_or_auto("strength", self.strength, 0.0),
-            validate_choice("criterion", self.criterion, CRITERIA),
-            validate_choice("completion_start", self.completion_start, ("labelled", "pca")),
-        )
-        return settings, wishes
 
     def _checkpoint(self, shown: list[ShownSeries], seed: int) -> Checkpoint | None:
         if self.checkpoint is None:

@@ -293,16 +293,11 @@ class _Course:
             "callbacks": self.lesson.callbacks,
             "stage": "learning" if self.is_complete else f"round {attempt}",
         }
-        if candidate.shape == "one":
-            trained = training.one_weight(**watch)
-        else:
-            trained = training.one_weight()
-            if trained.ended.status != "interrupted":
-                trained, _ = training.train(candidate, trained, None, **watch)
+        trained, passes = training.learn(candidate, **watch)
         if trained.ended.status == "interrupted":
             self.ledger.stopped = True
         fitted = self.telling.fitted(trained)
-        calls += len(parts) * trained.ended.n_iter
+        calls += len(parts) * passes
         return _Final(candidate, trained, fitted.penalty, fitted.loss, calls)
 
     def learned(

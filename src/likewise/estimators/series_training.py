@@ -8,7 +8,7 @@ data, and neither the result nor the path to it depends on units.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,15 +35,23 @@ LARGEST = 1e5
 # The penalty to begin with.
 FIRST_PENALTY = 2.0
 # How strongly the first steps are pulled to the start.
-PULL = 0.1
+PULL = 0.05
+# Passes after the first that look at a few sequences at a time.
+BATCHED = 3
 # Sweeps of a master problem at most.
-SWEEPS = 2000
+SWEEPS, ROUGH_SWEEPS = 2000, 400
 # What all weights together count, and the strengths of their squares, from the strongest.
 LINEAR = 0.02
 SPARSE = (0.4, 0.12, 0.04, 0.012, 0.004, 0.0012)
 # Strengths of the pull to one weight for all features.
 NEAR = (3.0, 0.3)
 NEAR_KINDS = 0.3
+# Strengths of the named regularisers.
+PATHS: Mapping[str, tuple[float, ...]] = {
+    "l1": (1.0, 0.3, 0.1, 0.03, 0.01),
+    "trace": (1.0, 0.3, 0.1, 0.03, 0.01),
+    "l2": SPARSE,
+}
 # A training is not looked at again where the gap is below this in selection.
 ROUGH = 0.05
 # A change that no feature shows gains this, relatively.
@@ -170,38 +178,57 @@ class Training:
         ]
         return RandLoss(max(float(np.sum(changes)), 1.0) / max(float(np.sum(apart)), 0.1), known)
 
+    def learn(self, candidate: Candidate, **watch: Any) -> tuple[Trained, int]:
+        """Train one candidate; and how many passes that took.
+
+        Strong regularisers are trained first, roughly: what they find are planes for weaker ones.
+        """
+        if candidate.shape == "one":
+            trained = self.one_weight(**watch)
+            return trained, trained.ended.n_iter
+        one = self.one_weight() if candidate.pull == "near" else None
+        passes = 0 if one is None else one.ended.n_iter
+        if one is not None and one.ended.status == "interrupted":
+            return one, passes
+        known = None
+        for strength in stronger(candidate) if self.settings.optimiser == "auto" else []:
+            step, known = self.train(replace(candidate, strength=strength), one, known, tol=ROUGH)
+            passes += step.ended.n_iter
+            if step.ended.status == "interrupted":
+                return step, passes
+        trained, _ = self.train(candidate, one, known, **watch)
+        return trained, passes + trained.ended.n_iter
+
     def one_weight(self, **watch: Any) -> Trained:
         """The best weight for all features, and the penalty."""
         p = self.n_features
         groups = np.zeros(p, dtype=np.intp)
         start = np.array([1.0 / p, FIRST_PENALTY])
         problem = self._problem(Elastic(LINEAR, SPARSE[-1]), groups, start)
-        outcome = run(
-            CuttingPlanes(min(self.settings.tol, ROUGH), pull=PULL, sweeps=SWEEPS), problem,
-            max_iter=self.settings.max_iter, n_jobs=self.settings.n_jobs, **watch,
-        )  # fmt: skip
+        outcome = self._run(self._planes(None, ROUGH), problem, **watch)
         weights = outcome.weights
         return Trained(np.full(p, weights[0] * self.unit), float(weights[1]), outcome)
 
     def train(
-        self, candidate: Candidate, one: Trained, known: Inherited | None = None,
+        self, candidate: Candidate, one: Trained | None, known: Inherited | None = None,
         tol: float | None = None, **watch: Any,
     ) -> tuple[Trained, Inherited | None]:  # fmt: skip
-        """Train one candidate, from the one weight; and what the next strength may start from."""
+        """Train one candidate; and what the next strength may start from.
+
+        ``one`` is the training of one weight, which some candidates are pulled to.
+        """
         if candidate.shape == "one":
+            assert one is not None
             return one, None
         problem, groups = self._problem_of(candidate, one)
-        learner: Any = CuttingPlanes(
-            self.settings.tol if tol is None else tol, pull=PULL, inherited=known, sweeps=SWEEPS
-        )
-        if self.settings.optimiser != "auto" and tol is None:
+        settings = self.settings
+        learner: Any = self._planes(known, settings.tol if tol is None else tol)
+        if settings.optimiser != "auto" and tol is None:
             learner = Subgradient(
-                step_rule=self.settings.step, stochastic=self.settings.optimiser == "stochastic",
-                seed=self.settings.seed,
+                step_rule=settings.step, stochastic=settings.optimiser == "stochastic",
+                seed=settings.seed,
             )  # fmt: skip
-        outcome = run(
-            learner, problem, max_iter=self.settings.max_iter, n_jobs=self.settings.n_jobs, **watch
-        )
+        outcome = self._run(learner, problem, **watch)
         heir = None
         if isinstance(learner, CuttingPlanes) and np.isfinite(outcome.objective):
             losses = outcome.objective - problem.terrain.value(outcome.weights)
@@ -212,9 +239,22 @@ class Training:
             metric = weights[groups]
         return Trained(metric, float(outcome.weights[-1]), outcome), heir
 
-    def _problem_of(self, candidate: Candidate, one: Trained) -> tuple[Problem, Indices | None]:
+    def _planes(self, known: Inherited | None, tol: float) -> CuttingPlanes:
+        sweeps = ROUGH_SWEEPS if tol >= ROUGH else SWEEPS
+        return CuttingPlanes(tol, pull=PULL, inherited=known, sweeps=sweeps, batched=BATCHED)
+
+    def _run(self, learner: Any, problem: Problem, **watch: Any) -> Outcome:
+        settings = self.settings
+        return run(learner, problem, max_iter=settings.max_iter, n_jobs=settings.n_jobs, **watch)
+
+    def _problem_of(
+        self, candidate: Candidate, one: Trained | None
+    ) -> tuple[Problem, Indices | None]:
         p, groups = self.n_features, None
-        centre = max(float(one.metric[0]) / self.unit, 1e-6)
+        centre, penalty = 1.0 / p, FIRST_PENALTY
+        if candidate.pull == "near":
+            assert one is not None
+            centre, penalty = max(float(one.metric[0]) / self.unit, 1e-6), one.penalty
         if candidate.shape == "kinds" and self.kinds is not None:
             groups = self.kinds
             n = int(groups.max()) + 1
@@ -232,7 +272,7 @@ class Training:
             "trace": lambda: Elastic(1.0, 0.0, diagonal),
             "l2": L2,
         }[candidate.pull]()
-        start = np.append(first, max(one.penalty, FIRST_PENALTY / 2.0))
+        start = np.append(first, penalty)
         full = candidate.shape == "full"
         return self._problem(regulariser, groups, start, strength, full=full), groups
 
@@ -273,6 +313,12 @@ def _gains(parts: Sequence[Part]) -> Floats:
     return found
 
 
+def stronger(candidate: Candidate) -> list[float]:
+    """Strengths above that of a candidate, from the strongest."""
+    known = SPARSE if candidate.pull == "sparse" else PATHS.get(candidate.pull, ())
+    return [value for value in known if value > candidate.strength]
+
+
 def path_of(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     """Candidates that may share planes, from the strongest; the others alone."""
     paths: dict[tuple[str, str], list[Candidate]] = {}
@@ -297,11 +343,3 @@ def candidates_for(
         found += [Candidate(shape, "near", value) for value in NEAR]
         return found + [Candidate(shape, "sparse", value) for value in SPARSE]
     return found + [Candidate(shape, regulariser, value) for value in PATHS[regulariser]]
-
-
-# Strengths of the named regularisers.
-PATHS: Mapping[str, Sequence[float]] = {
-    "l1": (1.0, 0.3, 0.1, 0.03, 0.01),
-    "trace": (1.0, 0.3, 0.1, 0.03, 0.01),
-    "l2": SPARSE,
-}

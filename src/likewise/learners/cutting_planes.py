@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from likewise.arrays.random import stream
 from likewise.learners.base import Problem, relative_gap
+from likewise.learners.bundle import Inherited, PlanesState, forgotten, with_cut, with_planes
 from likewise.learners.master import SWEEPS, Master
 from likewise.learners.violation import Violation, complete, violation
 from likewise.parallel.local import map_in_order
@@ -33,8 +34,6 @@ Indices = NDArray[np.intp]
 # relaxations are looser than the planes.
 FIRST_STEPS, MOST_STEPS = 100, 1500
 LOOSE = 0.3
-# A plane without mass over this many passes leaves.
-FORGOTTEN_AFTER = 15
 # How much weaker the pull to the best weights is in the problem that only bounds.
 BOUND_REACH = 5000.0
 # Balancing stops when no example gains more than this share of the gap allowed.
@@ -49,55 +48,10 @@ NEGLIGIBLE = 1e-3
 MOST_CUTS, OUTSIDE = 10, 1e-9
 # Exemplars are completed anew this often within a round.
 COMPLETED_EVERY = 5
+# Batches of a pass that looks at a few examples at a time, and the share of the usual pull then.
+BATCHES, BATCH_PULL = 10, 0.3
 # The spread of the logarithms of shaken weights.
 SHAKEN = 0.7
-
-
-@dataclass(frozen=True, eq=False)
-class PlanesState:
-    """Between two passes.
-
-    ``best``, ``objective`` and ``lower_bound`` are the answer so far; ``centre``, ``upper`` and
-    ``lower`` the same for the exemplars of the present round. ``weights`` are looked at next.
-    ``features``, ``losses``, ``owner``, ``mass``, ``reserve`` and ``idle`` have one entry per
-    plane; ``codes``, ``prices`` and ``shown`` one per example.
-    """
-
-    best: Floats
-    objective: float
-    lower_bound: float
-    weights: Floats
-    centre: Floats
-    upper: float
-    lower: float
-    predicted: float
-    proximity: float
-    steps: int
-    stalled: int
-    age: int
-    round: int
-    shaken: int
-    status: str
-    codes: tuple[Indices, ...]
-    prices: tuple[Floats, ...]
-    shown: Floats
-    features: Floats
-    losses: Floats
-    owner: Indices
-    mass: Floats
-    reserve: Floats
-    idle: Indices
-
-
-@dataclass(frozen=True, eq=False)
-class Inherited:
-    """Where a training of the same losses on another terrain ended: planes say nothing of terrains.
-
-    ``losses`` is the sum of all hinges at its best weights.
-    """
-
-    state: PlanesState
-    losses: float
 
 
 @dataclass(frozen=True)
@@ -123,6 +77,10 @@ class CuttingPlanes:
     sweeps : int
         Of the master problem at most. Few weights with little curvature need many, or steps end
         far from where they lead.
+    batched : int
+        Passes after the first in which weights follow every few examples. Then nothing is known of
+        the objective, but far from the minimum they do the work of several. None where planes were
+        inherited.
     """
 
     tol: float = 0.02
@@ -132,6 +90,7 @@ class CuttingPlanes:
     pull: float = 1.0
     inherited: Inherited | None = None
     sweeps: int = SWEEPS
+    batched: int = 0
 
     state_type = PlanesState
 
@@ -169,8 +128,10 @@ class CuttingPlanes:
 
     def step(self, problem: Problem, state: PlanesState, n_jobs: int | None) -> PlanesState:
         """Look at the present weights, then choose the next ones."""
+        if 1 <= state.age <= self.batched and self.inherited is None:
+            return self._in_batches(problem, state, n_jobs)
         found = _looked_at(problem, state, n_jobs)
-        state = _with_planes(problem, _forgotten(_judged(problem, state, found)), found)
+        state = with_planes(problem, forgotten(_judged(problem, state, found)), found)
         if not np.isfinite(state.upper) or not np.isfinite(state.features).all():
             return replace(state, status="nonfinite")
         state = _answered(_balanced(problem, state, self.tol, self.pull, self.sweeps))
@@ -180,6 +141,22 @@ class CuttingPlanes:
         if state.age % COMPLETED_EVERY == 0 and state.round < self.max_rounds:
             return self._new_round(problem, state, state.centre) or state
         return state
+
+    def _in_batches(self, problem: Problem, state: PlanesState, n_jobs: int | None) -> PlanesState:
+        """Look at a few examples at a time, each at the weights that the others lead to."""
+        n = len(problem.examples)
+        count = min(BATCHES, n)
+        for first in range(count):
+            chosen = range(first, n, count)
+            found = _looked_at(problem, state, n_jobs, chosen)
+            state = with_planes(problem, state, found, chosen)
+            if not np.isfinite(state.features).all():
+                return replace(state, status="nonfinite")
+            master, mass = _master(problem, state, self.sweeps), state.mass.copy()
+            allowed = BALANCED * self.tol * abs(master.value(state.weights)) / n
+            weights = master.solve(state.weights, BATCH_PULL * state.proximity, mass, allowed)
+            state = replace(state, weights=problem.terrain.project(weights), mass=mass)
+        return replace(state, centre=state.weights, upper=np.inf, age=state.age + 1)
 
     def _completed(self, problem: Problem, state: PlanesState) -> PlanesState:
         """A new round with new exemplars; where they stay, a shake, or the end."""
@@ -269,56 +246,16 @@ def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> Pla
     )
 
 
-def _looked_at(problem: Problem, state: PlanesState, n_jobs: int | None) -> list[Violation]:
-    """The worst points of all examples at the present weights."""
+def _looked_at(
+    problem: Problem, state: PlanesState, n_jobs: int | None, chosen: Sequence[int] | None = None
+) -> list[Violation]:
+    """The worst points of all examples, or some of them, at the present weights."""
     prices: Sequence[Floats | None] = state.prices or (None,) * len(problem.examples)
     tasks = [
-        (problem.model, example, code, state.weights, price, state.steps)
-        for example, code, price in zip(problem.examples, state.codes, prices, strict=True)
+        (problem.model, problem.examples[k], state.codes[k], state.weights, prices[k], state.steps)
+        for k in (range(len(problem.examples)) if chosen is None else chosen)
     ]
     return map_in_order(violation, tasks, n_jobs)
-
-
-def _forgotten(state: PlanesState) -> PlanesState:
-    """Without planes that have not been in use for long."""
-    used = (state.mass > 0.0) | (state.reserve > 0.0)
-    idle = np.where(used, 0, state.idle + 1)
-    kept = (idle <= FORGOTTEN_AFTER) | ~state.features.any(axis=1)
-    return replace(
-        state, features=state.features[kept], losses=state.losses[kept], owner=state.owner[kept],
-        mass=state.mass[kept], reserve=state.reserve[kept], idle=idle[kept],
-    )  # fmt: skip
-
-
-def _with_planes(problem: Problem, state: PlanesState, found: list[Violation]) -> PlanesState:
-    """One more plane for every point found."""
-    n_examples = len(problem.examples)
-    owner = np.repeat(np.arange(n_examples), [len(v.losses) for v in found])
-    features = np.vstack([v.features for v in found])
-    losses = np.concatenate([v.losses for v in found])
-    if problem.terrain.quadratic is None:
-        # The regulariser is one more owner: its plane at the present weights.
-        gradient = problem.terrain.gradient(state.weights)
-        offset = problem.terrain.value(state.weights) - gradient @ state.weights
-        features, losses = np.vstack([features, -gradient]), np.append(losses, offset)
-        owner = np.append(owner, n_examples)
-    if problem.terrain.constraint is not None and not len(state.owner):
-        # The constraint is the last owner. Inside its set it costs nothing.
-        features = np.vstack([features, np.zeros((1, problem.n_weights))])
-        losses, owner = np.append(losses, 0.0), np.append(owner, n_examples + 1)
-    # Whoever had no plane yet puts its mass on its first one.
-    first = np.zeros(len(owner))
-    names, places = np.unique(owner, return_index=True)
-    first[places[~np.isin(names, state.owner)]] = 1.0
-    return replace(
-        state,
-        features=np.vstack([state.features, features]),
-        losses=np.concatenate([state.losses, losses]),
-        owner=np.concatenate([state.owner, owner]),
-        mass=np.concatenate([state.mass, first]),
-        reserve=np.concatenate([state.reserve, first]),
-        idle=np.concatenate([state.idle, np.zeros(len(owner), dtype=np.intp)]),
-    )
 
 
 def _balanced(
@@ -334,7 +271,7 @@ def _balanced(
         state, inside = replace(state, mass=mass), problem.terrain.project(weights)
         if float(np.abs(weights - inside).max()) <= OUTSIDE * float(np.abs(weights).max()):
             break
-        state = _with_cut(problem, state, weights, inside)
+        state = with_cut(problem, state, weights, inside)
         master = _master(problem, state, sweeps)
     predicted = max(state.upper - master.value(weights), 0.0)
     reserve = state.reserve.copy()
@@ -357,16 +294,3 @@ def _balanced(
 def _master(problem: Problem, state: PlanesState, sweeps: int) -> Master:
     found = Master.of(problem, state.shown, state.features, state.losses, state.owner)
     return replace(found, sweeps=sweeps)
-
-
-def _with_cut(problem: Problem, state: PlanesState, weights: Floats, inside: Floats) -> PlanesState:
-    """One more half-space: all allowed weights are in it, these are not."""
-    normal = (weights - inside) / np.linalg.norm(weights - inside)
-    return replace(
-        state,
-        features=np.vstack([state.features, -normal]),
-        losses=np.append(state.losses, -float(normal @ inside)),
-        owner=np.append(state.owner, len(problem.examples) + 1),
-        mass=np.append(state.mass, 0.0), reserve=np.append(state.reserve, 0.0),
-        idle=np.append(state.idle, 0),
-    )  # fmt: skip
