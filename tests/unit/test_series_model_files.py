@@ -61,7 +61,7 @@ def test_what_was_learnt_comes_back(params: dict):
             found, again.cluster(rows, n_segments=counts, share_labels=share), strict=True
         ):
             np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(model.transform(rows[0]), again.transform(rows[0]))
+    np.testing.assert_array_equal(model.features_of(rows[0]), again.features_of(rows[0]))
     assert again.summary() == model.summary()
 
 

@@ -95,7 +95,7 @@ def cut_by_learner(
             labels = model.cluster(tables, n_segments=request.n_segments, share_labels=True)
         given = request.n_segments is not None
         penalties = [
-            None if given else penalty_for(model, model.transform(table)) for table in tables
+            None if given else penalty_for(model, model.features_of(table)) for table in tables
         ]
     cuts = [
         Cut(own, np.flatnonzero(np.diff(numbers)) + 1, named_by, None, penalty, None)

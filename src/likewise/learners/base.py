@@ -36,6 +36,9 @@ STATUS_REMEDIES = {
     "collapsed": "all weights shrank to zero; lower strength, or constrain the sum of the weights",
 }
 
+# Smaller objectives are zero but for rounding.
+NOTHING = 1e-9
+
 # What candidates were judged on, in words.
 HELD_OUT = {
     "sets": "sets held out of training",
@@ -147,10 +150,13 @@ class Learner(Protocol[StateT]):
 
 
 def relative_gap(objective: float, lower_bound: float) -> float:
-    """(objective - lower_bound) / |objective|; infinite without a bound."""
+    """(objective - lower_bound) / |objective|; infinite without a bound.
+
+    Below ``NOTHING`` objectives are rounding, and no gap is told from it.
+    """
     if not np.isfinite(lower_bound):
         return np.inf
-    return max(objective - lower_bound, 0.0) / max(abs(objective), 1e-300)
+    return max(objective - lower_bound, 0.0) / max(abs(objective), NOTHING)
 
 
 def to_arrays(state: Any) -> dict[str, NDArray[Any]]:

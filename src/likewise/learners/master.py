@@ -27,7 +27,9 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Sweeps over all owners at most, and steps over all masses where weights form a matrix.
-SWEEPS, CONE_STEPS = 400, 300
+SWEEPS, CONE_STEPS = 400, 1000
+# The least curvature of any weight, as a share of that of a matrix.
+CONE_SPREAD = 0.005
 # The first pull at least, as a share of the objective per typical weight.
 LEAST_PULL = 1e-3
 # Where a parabola is touched, in shares of a weight.
@@ -79,6 +81,9 @@ class Master:
         """
         pull = proximity / self.scale
         _, linear, curvature = quadratic_part(self.terrain)
+        if isinstance(self.terrain, ConeTerrain):
+            # Weights that are pulled much less than the matrix make the dual ill-conditioned.
+            pull = np.maximum(pull, CONE_SPREAD * (curvature[0] + pull[0]))
         inverse = 1.0 / (curvature + pull)
         if isinstance(self.terrain, ConeTerrain):
             return ConeMaster(

@@ -171,7 +171,7 @@ def shares_of(estimator: Any, X: Any = None, groups: Any = None) -> NDArray[np.f
 def _spread_of(estimator: Any, X: Any, groups: Any) -> NDArray[np.float64]:
     """Mean squared difference of every feature over pairs of rows of sequences."""
     sequences, _ = as_sets(X, groups)
-    spread = [2.0 * np.var(estimator.transform(own), axis=0) for own in sequences]
+    spread = [2.0 * np.var(estimator.features_of(own), axis=0) for own in sequences]
     overall: NDArray[np.float64] = np.mean(spread, axis=0)
     return overall
 
