@@ -22,6 +22,7 @@ from likewise.estimators.series_learning import SeriesLesson, SeriesWishes
 from likewise.estimators.series_penalties import (
     HIGHEST,
     LOWEST,
+    PLATEAU,
     Curve,
     Task,
     best_interval,
@@ -44,6 +45,7 @@ from registry import SEGMENTING_ESTIMATORS
 MADE = make_segmented_series(8, 60, 4, 2, n_changes=2, jump=2.0, nuisance=1.0, random_state=0)
 
 
+@pytest.mark.filterwarnings("ignore::likewise.errors.CertificateWarning")
 @parametrize_with_checks(list(SEGMENTING_ESTIMATORS.values()))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -200,15 +202,18 @@ class TestWhatIsShown:
 
         def completed(self, trained, penalty):
             parts = original(self, trained, penalty)
-            seen.append([labels for _, labels in parts])
+            sources = [part.source.rows.tobytes() for part in self.viewed]
+            seen.extend(zip(sources, [labels for _, labels in parts], strict=True))
             return parts
 
         monkeypatch.setattr(module.Pupils, "completed", completed)
         hidden = [np.where(np.arange(60) % 7 < 4, own, -1) for own in MADE.labels[:6]]
         hidden += [np.full(60, -1)] * 2
+        by_rows = {own.tobytes(): shown for own, shown in zip(MADE.series, hidden, strict=True)}
         learner(completion_start=start).fit(MADE.series, hidden)
-        assert len(seen) >= 3
-        for own, shown in ((o, h) for parts in seen for o, h in zip(parts, hidden, strict=True)):
+        assert len(seen) >= 3 * len(hidden)
+        for source, own in seen:
+            shown = by_rows[source]
             places = np.flatnonzero(shown >= 0)
             same = own[places][:, None] == own[places]
             np.testing.assert_array_equal(same, shown[places][:, None] == shown[places])
@@ -225,7 +230,8 @@ class TestWhatIsShown:
         labels = [*MADE.labels[:6], np.full(60, -1), np.full(60, -1)]
         found = learner().fit(MADE.series, labels)
         assert found.score(MADE.series, MADE.labels) > 0.9
-        assert len(found.validation_["loss"]) == 1
+        # Nothing was to be chosen.
+        assert found.validation_ == {}
 
     def test_regions(self):
         regions = []
@@ -317,12 +323,20 @@ def random_task(rng: np.random.Generator, n: int = 30) -> Task:
     def judge(found: np.ndarray) -> float:
         return projection_loss(labels, np.searchsorted(found, np.arange(n), side="right"))
 
-    return Task(rows - rows.mean(), float(rng.uniform(0.7, 1.4)), n, judge)
+    def invented(found: np.ndarray) -> float:
+        return judge(found) - judge(np.empty(0, dtype=np.intp))
+
+    return Task(rows - rows.mean(), float(rng.uniform(0.7, 1.4)), n, judge, invented)
 
 
 def loss_at(task: Task, penalty: float) -> float:
     found = decode_segments(TraceScores(task.rows, penalty * task.growth))
     return task.judge(found.partition.change_points)
+
+
+def curve(edges: list, losses: list, invented: list | None = None) -> Curve:
+    free = np.zeros(len(losses)) if invented is None else np.array(invented)
+    return Curve(np.array(edges), np.array(losses), free, (False, False))
 
 
 class TestPenalties:
@@ -333,7 +347,9 @@ class TestPenalties:
             curve = curve_of(task, 0.05, 30.0)
             grid = np.geomspace(0.051, 29.0, 300)
             np.testing.assert_allclose(
-                curve.at(grid), [loss_at(task, value) for value in grid], atol=1e-9
+                curve.losses[curve.places(grid)],
+                [loss_at(task, value) for value in grid],
+                atol=1e-9,
             )
 
     def test_the_fitted_penalty_is_best_on_a_grid(self, seed: int):
@@ -359,12 +375,46 @@ class TestPenalties:
 
     def test_the_widest_interval(self):
         curves = [
-            Curve(np.array([1.0, 2.0, 4.0, 64.0]), np.array([0.0, 1.0, 0.0]), (False, False)),
-            Curve(np.array([1.0, 8.0, 32.0, 64.0]), np.array([0.0, 0.0, 2.0]), (False, False)),
+            curve([1.0, 2.0, 4.0, 64.0], [0.0, 1.0, 0.0]),
+            curve([1.0, 8.0, 32.0, 64.0], [0.0, 0.0, 2.0]),
         ]
         found = best_interval(curves)
         assert (found.low, found.high, found.loss) == (4.0, 32.0, 0.0)
         assert found.penalty == pytest.approx(np.sqrt(4.0 * 32.0))
+
+    def test_losses_within_chance_are_one_interval(self):
+        """The standard error at the least mean, 1, is 1; half of it is 0.5."""
+        losses = [[0.0, 0.4, 2.0], [2.0, 2.4, 2.0]]
+        found = best_interval([curve([1.0, 2.0, 8.0, 64.0], own) for own in losses])
+        error = 1.0 / np.sqrt(2.0)
+        assert PLATEAU * error < 0.4 < error
+        assert (found.low, found.high, found.loss) == (1.0, 2.0, 1.0)
+        losses = [[0.0, 0.3, 2.0], [2.0, 2.3, 2.0]]
+        found = best_interval([curve([1.0, 2.0, 8.0, 64.0], own) for own in losses])
+        assert (found.low, found.high, found.loss) == (1.0, 8.0, 1.0)
+
+    def test_more_wrong_than_right_is_left_out(self):
+        """However low the loss is."""
+        edges = [1.0, 4.0, 64.0]
+        losses, invented = [0.2, 0.5], [0.1, 0.0]
+        found = best_interval([curve(edges, losses, invented)])
+        assert (found.low, found.high, found.loss) == (4.0, 64.0, 0.5)
+        assert best_interval([curve(edges, losses, [0.1, 0.1])]) is None
+        found = best_interval([curve(edges, losses, invented)], sound=False)
+        assert (found.low, found.high, found.loss) == (1.0, 4.0, 0.2)
+
+    def test_what_was_not_looked_at_is_no_answer(self):
+        """Where only some changes are asked for, low penalties lead to more of them than wanted."""
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=(120, 1))
+
+        def judge(found: np.ndarray) -> float:
+            return 0.0 if len(found) else 1.0
+
+        task = Task(rows - rows.mean(), 1.0, 10, judge, lambda found: 0.0)
+        found = fit_penalty([task], 0.1)
+        scores = TraceScores(task.rows, found.penalty)
+        assert 2 <= decode_segments(scores).n_segments <= task.most
 
     def test_growth_with_the_length(self):
         assert growth(100, 100) == 1.0

@@ -296,7 +296,7 @@ class TestLearners:
         known = self.learner(n_segments="known")
         with pytest.raises(InputError, match="there is no penalty"):
             PenaltyPathDisplay.from_learner(known, made.series, made.labels)
-        with pytest.raises(InputError, match="shows nothing"):
+        with pytest.raises(InputError, match="neither a region nor a labelled row"):
             PenaltyPathDisplay.from_learner(learner, made.series[:1], [lw.RegionLabels([])])
 
     def test_weights(self):

@@ -68,8 +68,6 @@ def penalty_curve(
     # The columns are checked against those of the learner, and nothing is recorded on it.
     tables_of(learner, X, groups, reset=False)
     shown = [part for part in shown_series(BaseEstimator(), X, y, groups) if not part.is_silent]
-    if not shown:
-        raise InputError("y shows nothing of any sequence: there are no errors to count.")
     counts = [_task(learner, part, lambda part, cuts: float(len(cuts) + 1)) for part in shown]
     losses = [_task(learner, part, _loss_of(learner)) for part in shown]
     low, high = _lowest(counts, learner.penalty_, reach), learner.penalty_ * reach

@@ -289,7 +289,7 @@ class _Course:
     ) -> _Final:
         """Train once, and fit the penalty."""
         training = self.pupils.training(parts)
-        watch = self.ledger.watch(f"round {attempt}") | {
+        watch = self.ledger.watch(f"round {attempt}, {candidate.name}") | {
             "callbacks": self.lesson.callbacks,
             "stage": "learning" if self.is_complete else f"round {attempt}",
         }

@@ -85,11 +85,12 @@ def curve_of(task: Task, low: float, high: float) -> Curve:
     counts = np.array([part.n_segments for part in path])
     meet = np.clip(np.diff(scatter) / -np.diff(counts), begins, end)
     cuts = [part.partition.change_points for part in path]
+    # What has too many segments, or was not looked at, is no answer.
     losses = np.array([task.judge(own) for own in cuts])
+    losses[counts > task.most] = np.inf
     invented = np.array([task.invented(own) for own in cuts])
     edges = np.concatenate([[begins / task.growth], meet / task.growth, [high]])
     if is_cut:
-        # What was not looked at is no answer.
         edges = np.append(low, edges)
         losses, invented = np.append(np.inf, losses), np.append(0.0, invented)
     ends = (bool(not is_cut and counts[0] < len(task.rows)), bool(counts[-1] > 1))

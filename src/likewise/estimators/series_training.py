@@ -31,7 +31,7 @@ Indices = NDArray[np.intp]
 Part = tuple[Floats, Indices]
 
 # No weight and no penalty grows beyond this.
-LARGEST = 1e5
+LARGEST = 1e3
 # The penalty to begin with.
 FIRST_PENALTY = 2.0
 # How strongly the first steps are pulled to the start.

@@ -38,6 +38,8 @@ LOOSE = 0.3
 BOUND_REACH = 5000.0
 # Balancing stops when no example gains more than this share of the gap allowed.
 BALANCED = 0.02
+# A smaller share after every pass without progress, this many times at most.
+SHARPER, MOST_SHARPER = 0.1, 5
 # Passes without a better objective or bound, after which a round ends.
 PATIENCE = 20
 # After this many of them the bound is that of the planes alone, by a linear program.
@@ -262,7 +264,9 @@ def _balanced(
     problem: Problem, state: PlanesState, tol: float, pull: float, sweeps: int
 ) -> PlanesState:
     """The next weights, what they promise, and the lower bound."""
-    allowed = BALANCED * tol * abs(state.upper) / len(problem.examples)
+    # Where nothing moves any more, what is left may be what the balance leaves.
+    share = BALANCED * SHARPER ** min(state.stalled, MOST_SHARPER)
+    allowed = share * tol * abs(state.upper) / len(problem.examples)
     master = _master(problem, state, sweeps)
     proximity = state.proximity or pull * master.first_proximity(state.mass, state.upper)
     for _ in range(MOST_CUTS):
@@ -276,6 +280,9 @@ def _balanced(
     predicted = max(state.upper - master.value(weights), 0.0)
     reserve = state.reserve.copy()
     bounds = [master.bound(state.mass, state.upper), state.lower]
+    if problem.terrain.quadratic is not None:
+        # Neither these regularisers nor losses are negative.
+        bounds.append(0.0)
     if predicted <= 10.0 * tol * abs(state.upper):
         master.solve(state.centre, proximity / BOUND_REACH, reserve, allowed)
         bounds.append(master.bound(reserve, state.upper))
