@@ -13,6 +13,7 @@ from likewise import errors
 
 PUBLIC = [
     "ChangePointDetector",
+    "ChangePointLearner",
     "Compare",
     "ExemplarClusterer",
     "ExemplarLearner",
@@ -42,6 +43,27 @@ SIGNATURES = {
     "ChangePointDetector": (
         {"metric": None, "penalty": 1.0, "n_segments": None},
         {"kernel": None, "min_size": 1},
+    ),
+    "ChangePointLearner": (
+        {"metric": "diagonal"},
+        {
+            "regulariser": "auto",
+            "strength": "auto",
+            "loss": "projection",
+            "n_segments": None,
+            "features": None,
+            "penalty": "constant",
+            "criterion": "covering",
+            "optimiser": "auto",
+            "step": None,
+            "completion_start": "labelled",
+            "max_iter": 200,
+            "tol": 0.01,
+            "n_jobs": None,
+            "random_state": None,
+            "callbacks": None,
+            "checkpoint": None,
+        },
     ),
     "PenaltyRegressor": ({}, {"regulariser": "l1", "strength": "auto", "margin": 1.0}),
     "RegionLabels": ({"regions": NOTHING}, {}),
