@@ -42,6 +42,7 @@ class Penalty(StrEnum):
 class Criterion(StrEnum):
     """Values of ``--criterion``."""
 
+    auto = "auto"
     covering = "covering"
     projection = "projection"
     f1 = "f1"

@@ -135,7 +135,7 @@ def learn(
     metric: change_options.LearntMetric = change_options.Metric.diagonal,
     features: change_options.LearntFeatures = change_options.Features.none,
     penalty: change_options.LearntPenalty = change_options.Penalty.constant,
-    criterion: change_options.ChosenCriterion = change_options.Criterion.covering,
+    criterion: change_options.ChosenCriterion = change_options.Criterion.auto,
     strength: options.Strength = "auto",
     regulariser: options.ChosenRegulariser = options.Regulariser.auto,
     optimiser: options.ChosenOptimiser = options.Optimiser.auto,

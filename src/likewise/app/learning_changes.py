@@ -37,7 +37,7 @@ class LearnChangesRequest:
     metric: str = "diagonal"
     features: str | None = None
     penalty: str = "constant"
-    criterion: str = "covering"
+    criterion: str = "auto"
     strength: float | str = "auto"
     regulariser: str = "auto"
     optimiser: str = "auto"
@@ -158,7 +158,7 @@ def learnt_facts(learner: ChangePointLearner) -> dict[str, Any]:
         "features": learner.look_,
         "rows_per_block": int(learner.rows_per_block_),
         "metric": learner.metric,
-        "criterion": learner.criterion,
+        "criterion": learner.criterion_,
         "chosen": learner.chosen_,
         "status": learner.status_,
         "passes": int(learner.n_iter_),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.arrays.interruption import deferred_interrupts
 from likewise.energies.segments import factor_in_any_units
-from likewise.errors import InputTypeError
 from likewise.estimators import series_output as output
 from likewise.estimators.change_points import ChangePointDetector
 from likewise.estimators.learner_options import (
     checked_callbacks,
-    described,
 )
 from likewise.estimators.series_features import looks_for
-from likewise.estimators.series_input import ShownSeries, shown_series, tables_of
+from likewise.estimators.series_input import criterion_for, shown_series, tables_of
 from likewise.estimators.series_labels import SegmentLabeller, learnt_cost, segment_means
 from likewise.estimators.series_learning import (
     Ledger,
@@ -28,9 +26,8 @@ from likewise.estimators.series_learning import (
     SeriesLesson,
     learn_series,
 )
-from likewise.estimators.series_options import checked_series
+from likewise.estimators.series_options import checked_series, series_checkpoint
 from likewise.estimators.series_regressor import fitted_regressor
-from likewise.persistence.checkpoint import Checkpoint, fingerprint_of
 from likewise.validation import as_sets
 
 Floats = NDArray[np.float64]
@@ -74,9 +71,9 @@ class ChangePointLearner(BaseEstimator):
     penalty : {"constant", "features"}, default="constant"
         ``"features"`` learns how the penalty depends on the length and the noise of a sequence, by
         a :class:`PenaltyRegressor`.
-    criterion : {"covering", "projection", "f1"}, default="covering"
-        What the penalty is fitted by, and candidates are chosen by; with regions it is their
-        errors.
+    criterion : {"auto", "covering", "projection", "f1"}, default="auto"
+        What the penalty is fitted by, and candidates are chosen by: ``"auto"`` is the covering, or
+        the loss of projections where not all rows are labelled. With regions it is their errors.
     optimiser : {"auto", "subgradient", "stochastic"}, default="auto"
         ``"auto"`` is a proximal bundle of cutting planes, which knows its duality gap; the others
         are the projected subgradient methods of [1]_, over all sequences or one at a time.
@@ -120,13 +117,18 @@ class ChangePointLearner(BaseEstimator):
         Features are averaged over blocks of so many rows, and changes are between blocks.
     penalty_regressor_ : PenaltyRegressor or None
         With ``penalty="features"``.
+    criterion_ : str
+        The criterion that was used.
     training_loss_, one_segment_loss_ : float
         The criterion, as a loss, on what was shown: of the result, and of no changes at all.
     objective_, lower_bound_, gap_ : float
         Of the last training.
     validation_ : dict of lists
-        "candidate", "loss" (of the criterion, on held-out sequences), "standard_error" and
-        "chosen"; empty where nothing was to be chosen.
+        "candidate", "loss" (on held-out sequences), "standard_error" and "chosen"; empty where
+        nothing was to be chosen.
+    judged_by_, validated_by_ : str
+        In words, what the training loss is, and what the losses of `validation_` are: where not
+        all is labelled, of projections against completions.
     features_validation_ : dict of lists
         The same for features: "features", "loss" and "chosen".
     chosen_ : str
@@ -176,7 +178,7 @@ class ChangePointLearner(BaseEstimator):
         n_segments: str | None = None,
         features: Any = None,
         penalty: str = "constant",
-        criterion: str = "covering",
+        criterion: str = "auto",
         optimiser: str = "auto",
         step: Any = None,
         completion_start: str = "labelled",
@@ -228,9 +230,11 @@ class ChangePointLearner(BaseEstimator):
         columns = [f"x{k}" for k in range(self.n_features_in_)]
         if hasattr(self, "feature_names_in_"):
             columns = [str(name) for name in self.feature_names_in_]
+        self.criterion_ = criterion_for(wishes.criterion, shown)
+        wishes = replace(wishes, criterion=self.criterion_)
         looks = looks_for(self.features, shown)
         lesson = SeriesLesson(shown, looks, columns, settings, wishes, callbacks)
-        checkpoint = self._checkpoint(shown, settings.seed)
+        checkpoint = series_checkpoint(self, shown, settings.seed)
         saved = None if checkpoint is None else checkpoint.read()
         ledger = Ledger(saved or {}, None if checkpoint is None else checkpoint.write)
         with deferred_interrupts():
@@ -326,18 +330,6 @@ class ChangePointLearner(BaseEstimator):
         check_is_fitted(self)
         return output.summarised_series(self)
 
-    def _checkpoint(self, shown: list[ShownSeries], seed: int) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        if not isinstance(self.checkpoint, (str, os.PathLike)):
-            raise InputTypeError(f"checkpoint must be a path or None; got {self.checkpoint!r}.")
-        arrays: list[NDArray[Any]] = []
-        words = [described(self, seed)]
-        for part in shown:
-            arrays += [part.rows, part.places, part.segments]
-            words.append(repr(part.regions.rows))
-        return Checkpoint(self.checkpoint, fingerprint_of(arrays, "|".join(words)))
-
     def _keep(self, learned: SeriesLearned, lesson: SeriesLesson) -> None:
         metric = learned.metric
         self.metric_ = np.diag(metric) if metric.ndim == 1 else metric
@@ -357,6 +349,10 @@ class ChangePointLearner(BaseEstimator):
         self.detector_ = ChangePointDetector(
             metric if metric.ndim == 1 else self.metric_, penalty=self.penalty_
         )
+        regions = all(part.annotated or part.is_silent for part in lesson.shown)
+        self.judged_by_ = "share of wrong regions" if regions else self.criterion_
+        complete = all(part.is_complete for part in learned.pupils.viewed)
+        self.validated_by_ = self.judged_by_ if complete else "projection, against completions"
         self.training_loss_ = learned.loss
         self.one_segment_loss_ = learned.one_segment
         self.objective_ = learned.objective

@@ -77,7 +77,7 @@ def penalty_curve(
 
 
 def _loss_of(learner: Any) -> Callable[[ShownSeries, Indices], float]:
-    return lambda part, cuts: part.loss(cuts * learner.rows_per_block_, learner.criterion)
+    return lambda part, cuts: part.loss(cuts * learner.rows_per_block_, learner.criterion_)
 
 
 def _task(learner: Any, part: ShownSeries, judge: Callable[[ShownSeries, Indices], float]) -> Task:

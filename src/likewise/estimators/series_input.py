@@ -19,7 +19,7 @@ from likewise.validation import as_sets, validate_rows
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-CRITERIA = ("projection", "covering", "f1")
+CRITERIA = ("auto", "projection", "covering", "f1")
 # Changes of a sequence of T rows are found where they are at most T / F1_SHARE rows away.
 F1_SHARE = 100
 # Segments of interest: this many for every one that there may be, and some.
@@ -98,6 +98,18 @@ class ShownSeries:
         found = np.searchsorted(change_points, self.places, side="right")
         whole = np.zeros(len(self.places), dtype=np.intp)
         return projection_loss(self.segments, found) - projection_loss(self.segments, whole)
+
+
+def criterion_for(criterion: str, shown: Sequence[ShownSeries]) -> str:
+    """The criterion; "auto" is coverings where all rows are labelled.
+
+    Labelled stretches of a few segments are covered well by one of them, so there it is
+    projections.
+    """
+    if criterion != "auto":
+        return criterion
+    complete = all(part.is_complete or part.is_silent for part in shown)
+    return "covering" if complete else "projection"
 
 
 def loss_between(segments: Indices, found: Indices, criterion: str) -> float:

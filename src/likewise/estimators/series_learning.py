@@ -197,6 +197,7 @@ class _Final:
     trained: Trained
     penalty: float
     loss: float
+    chance: float
     n_calls: int
 
     @property
@@ -279,8 +280,9 @@ class _Course:
             parts = self.pupils.completed(best.trained, best.penalty)
             found = self.round(attempt, self.candidate(verdict), parts, calls)
             calls = found.n_calls
-            # The first completions are those of labelled stretches alone.
-            if attempt == 1 or found.loss <= best.loss:
+            # The first completions are those of labelled stretches alone; later ones need not be
+            # better than what is there by chance.
+            if attempt == 1 or found.loss <= best.loss + best.chance:
                 best = found
         return verdict, best
 
@@ -298,27 +300,27 @@ class _Course:
             self.ledger.stopped = True
         fitted = self.telling.fitted(trained)
         calls += len(parts) * passes
-        return _Final(candidate, trained, fitted.penalty, fitted.loss, calls)
+        return _Final(candidate, trained, fitted.penalty, fitted.loss, fitted.chance, calls)
 
     def learned(
         self, looked: dict[str, list[Any]], verdict: Verdict | None, final: _Final
     ) -> SeriesLearned:
         """What it came to, in units of the features as they are."""
         outcome, settings = final.outcome, self.lesson.settings
-        whole = self.telling.one_segment_loss()
-        reached = final.loss
+        whole = self.telling.one_segment_losses()
+        tells = final.loss < UNINFORMATIVE * whole.mean()
         if verdict is not None and self.is_complete:
-            reached = max(reached, float(verdict.losses[verdict.chosen].mean()))
+            tells = tells and verdict.gains_on(whole)
         status, penalty = outcome.status, final.penalty
         if self.ledger.stopped:
             status = "interrupted"
-        elif whole > 0.0 and not settings.known and reached >= UNINFORMATIVE * whole:
+        elif whole.any() and not settings.known and not tells:
             status = "uninformative"
             penalty = _penalty_of_one_segment(self.telling, final.trained, penalty)
         return SeriesLearned(
             look=self.look, metric=self.units.metric_of(final.trained.metric), penalty=penalty,
             trained=final.trained, pupils=self.pupils, candidate=final.candidate, verdict=verdict,
-            loss=final.loss, one_segment=whole, status=status, n_calls=final.n_calls,
+            loss=final.loss, one_segment=float(whole.mean()), status=status, n_calls=final.n_calls,
             objective=outcome.objective, lower_bound=outcome.lower_bound,
             history=outcome.history or {name: [] for name in HISTORY}, looked=looked,
         )  # fmt: skip

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from numpy.typing import NDArray
+
 from likewise.arrays.random import draw_seed
-from likewise.errors import InputError
+from likewise.errors import InputError, InputTypeError
 from likewise.estimators.learner_options import (
     OPTIMISERS,
     checked_n_jobs,
     checked_step,
+    described,
     number_or_auto,
 )
-from likewise.estimators.series_input import CRITERIA
+from likewise.estimators.series_input import CRITERIA, ShownSeries
 from likewise.estimators.series_learning import SeriesWishes
 from likewise.estimators.series_training import SeriesSettings
+from likewise.persistence.checkpoint import Checkpoint, fingerprint_of
 from likewise.validation import validate_choice, validate_int, validate_number
 
 REGULARISERS = ("auto", "l2", "l1", "trace")
@@ -50,3 +55,17 @@ def checked_series(learner: Any) -> tuple[SeriesSettings, SeriesWishes]:
         validate_choice("completion_start", learner.completion_start, ("labelled", "pca")),
     )
     return settings, wishes
+
+
+def series_checkpoint(learner: Any, shown: list[ShownSeries], seed: int) -> Checkpoint | None:
+    """The checkpoint of this training, if one is wanted."""
+    if learner.checkpoint is None:
+        return None
+    if not isinstance(learner.checkpoint, (str, os.PathLike)):
+        raise InputTypeError(f"checkpoint must be a path or None; got {learner.checkpoint!r}.")
+    arrays: list[NDArray[Any]] = []
+    words = [described(learner, seed)]
+    for part in shown:
+        arrays += [part.rows, part.places, part.segments]
+        words.append(repr(part.regions.rows))
+    return Checkpoint(learner.checkpoint, fingerprint_of(arrays, "|".join(words)))

@@ -120,12 +120,12 @@ def summarised_series(learner: Any) -> str:
         f"{learner.gap_:.2%}, {learner.n_decoder_calls_} decoder calls",
         f"  features: {learner.look_}, blocks of {learner.rows_per_block_} rows",
         f"  chosen: {learner.chosen_}; penalty {learner.penalty_:.4g}",
-        f"  loss on what was shown ({learner.criterion}): {learner.training_loss_:.3f}; one "
-        f"segment for every sequence: {learner.one_segment_loss_:.3f}",
+        f"  loss on what was shown ({learner.judged_by_}): {learner.training_loss_:.3f}; "
+        f"one segment for every sequence: {learner.one_segment_loss_:.3f}",
     ]
     table = learner.validation_
     if table:
-        lines.append("  loss on sequences held out of training:")
+        lines.append(f"  loss on sequences held out of training ({learner.validated_by_}):")
         for name, loss, error, chosen in zip(
             table["candidate"], table["loss"], table["standard_error"], table["chosen"], strict=True
         ):

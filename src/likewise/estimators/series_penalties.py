@@ -104,13 +104,21 @@ def _count(rows: Floats, penalty: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A penalty, the mean loss there, the interval that is as good, and the losses one by one."""
+    """A penalty, the mean loss there, the interval that is as good, and the losses one by one.
+
+    Means that differ by no more than ``chance`` are the same.
+    """
 
     penalty: float
     loss: float
     low: float
     high: float
     losses: Floats
+
+    @property
+    def chance(self) -> float:
+        """A share of the standard error of the mean loss."""
+        return PLATEAU * float(self.losses.std()) / np.sqrt(len(self.losses))
 
 
 def fit_penalty(tasks: Sequence[Task], around: float) -> Fitted:
@@ -154,8 +162,8 @@ def best_interval(curves: Sequence[Curve], *, sound: bool = True) -> Fitted | No
     if not np.isfinite(total).any():
         return None
     lowest = each[:, int(np.argmin(total))]
-    error = float(lowest.std()) / np.sqrt(len(curves))
-    least = total <= total.min() + SAME + PLATEAU * error
+    chance = PLATEAU * float(lowest.std()) / np.sqrt(len(curves))
+    least = total <= total.min() + SAME + chance
     starts = np.flatnonzero(least & ~np.concatenate([[False], least[:-1]]))
     stops = np.flatnonzero(least & ~np.concatenate([least[1:], [False]]))
     widths = np.log(edges[stops + 1] / edges[starts])

@@ -13,6 +13,7 @@ from likewise.errors import InputError
 from likewise.estimators.series_features import Units, Viewed
 from likewise.estimators.series_input import loss_between
 from likewise.estimators.series_penalties import (
+    PLATEAU,
     Fitted,
     Task,
     fit_penalty,
@@ -135,10 +136,10 @@ class Pupils:
         ]
         return np.array([loss_between(truth, found, "projection") for truth, found in pairs])
 
-    def one_segment_loss(self) -> float:
-        """What is lost on average by no changes at all."""
+    def one_segment_losses(self) -> Floats:
+        """What is lost by no changes at all, on every sequence."""
         nothing = np.empty(0, dtype=np.intp)
-        return float(np.mean([part.loss(nothing, self.criterion) for part in self.viewed]))
+        return np.array([part.loss(nothing, self.criterion) for part in self.viewed])
 
     def completed(self, trained: Trained, penalty: float) -> list[Part]:
         """The sequences with the best segmentations that keep to what is shown of them."""
@@ -193,14 +194,36 @@ class Verdict:
 
     @property
     def chosen(self) -> int:
-        """The best candidate, if it is clearly better than the first; else the first."""
+        """The best candidate, if it is clearly better than the first; else the first.
+
+        A stronger regulariser of its kind takes its place where that may be chance.
+        """
         means, n = self.losses.mean(axis=1), self.losses.shape[1]
         gains = self.losses[0] - self.losses
         errors = gains.std(axis=1, ddof=1) / np.sqrt(n)
         clear = gains.mean(axis=1) > np.maximum(ERRORS * errors, SHARE * means[0])
         if not clear.any():
             return 0
-        return int(np.argmin(np.where(clear, means, np.inf)))
+        best = int(np.argmin(np.where(clear, means, np.inf)))
+        behind = self.losses - self.losses[best]
+        chance = PLATEAU * behind.std(axis=1, ddof=1) / np.sqrt(n)
+        found = self.candidates[best]
+        alike = [
+            k
+            for k, other in enumerate(self.candidates)
+            if (other.shape, other.pull) == (found.shape, found.pull)
+            and other.strength >= found.strength
+            and clear[k]
+            and behind[k].mean() <= chance[k]
+        ]
+        return max(alike, key=lambda k: self.candidates[k].strength)
+
+    def gains_on(self, others: Floats) -> bool:
+        """Whether the candidate that was chosen clearly loses less than something else."""
+        gains = others - self.losses[self.chosen]
+        n = len(gains)
+        error = float(gains.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+        return bool(gains.mean() > max(ERRORS * error, SHARE * others.mean()))
 
     def table(self) -> dict[str, list[object]]:
         """One line per candidate."""

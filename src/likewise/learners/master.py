@@ -26,8 +26,8 @@ from likewise.learners.regularisers import Terrain
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Sweeps over all owners at most, and steps over all masses where weights form a matrix.
-SWEEPS, CONE_STEPS = 400, 1000
+# Sweeps over all owners at most; where weights form a matrix, half as many steps over all masses.
+SWEEPS, SWEEPS_PER_STEP = 400, 2
 # The least curvature of any weight, as a share of that of a matrix.
 CONE_SPREAD = 0.005
 # The first pull at least, as a share of the objective per typical weight.
@@ -89,7 +89,7 @@ class Master:
             return ConeMaster(
                 self.terrain, self.slopes, self.offsets, self.owner, linear, inverse,
                 inverse * pull * centre,
-            ).solve(mass, allowed, CONE_STEPS)  # fmt: skip
+            ).solve(mass, allowed, self.sweeps // SWEEPS_PER_STEP)  # fmt: skip
         order = np.argsort(self.owner, kind="stable")
         starts = np.searchsorted(self.owner[order], np.arange(int(self.owner.max()) + 2))
         box = (inverse, inverse * pull * centre, self.terrain.lower, self.terrain.upper)

@@ -317,6 +317,7 @@ _CHANGE_POINT_LEARNER = Entry(
         "typical_blocks_": _NUMBER,
         "label_cost_": _NUMBER,
         "penalty_regressor_": Field(("None", "PenaltyRegressor")),
+        **dict.fromkeys(("criterion_", "judged_by_", "validated_by_"), _TEXT),
         **dict.fromkeys(("training_loss_", "one_segment_loss_"), _FLOAT),
         **dict.fromkeys(("objective_", "lower_bound_", "gap_"), _FLOAT),
         "validation_": _RECORDS,

@@ -154,7 +154,7 @@ class PenaltyPathDisplay:
 
         check_is_fitted(learner, ["metric_", "penalty_"])
         curve = penalty_curve(learner, X, y, groups, reach=reach)
-        what = "share of wrong regions" if curve.annotated else f"loss ({learner.criterion})"
+        what = "share of wrong regions" if curve.annotated else f"loss ({learner.criterion_})"
         return cls(
             curve.penalties,
             curve.n_segments,
