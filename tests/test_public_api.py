@@ -53,7 +53,7 @@ SIGNATURES = {
             "n_segments": None,
             "features": None,
             "penalty": "constant",
-            "criterion": "covering",
+            "criterion": "auto",
             "optimiser": "auto",
             "step": None,
             "completion_start": "labelled",

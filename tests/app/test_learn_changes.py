@@ -235,7 +235,7 @@ class TestInterruption:
     def test_the_checkpoint_is_gone_on_from(self, folder: Path, monkeypatch):
         whole = learnt("t.csv", "--set", "machine")
         with monkeypatch.context() as patched:
-            self.after(6, patched)
+            self.after(9, patched)
             result = learn("t.csv", "--set", "machine", "--checkpoint", "state")
             assert result.exit_code == 130
             assert "checkpoint kept in state" in result.stdout

@@ -190,9 +190,10 @@ class Training:
         passes = 0 if one is None else one.ended.n_iter
         if one is not None and one.ended.status == "interrupted":
             return one, passes
-        known = None
+        known, told = None, {"callbacks": watch.get("callbacks", ()), "stage": "stronger"}
         for strength in stronger(candidate) if self.settings.optimiser == "auto" else []:
-            step, known = self.train(replace(candidate, strength=strength), one, known, tol=ROUGH)
+            harder = replace(candidate, strength=strength)
+            step, known = self.train(harder, one, known, tol=ROUGH, **told)
             passes += step.ended.n_iter
             if step.ended.status == "interrupted":
                 return step, passes
