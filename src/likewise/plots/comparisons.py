@@ -116,7 +116,11 @@ def draw_groups(panels: Sequence[GroupPanel], axis: str, title: str) -> Figure:
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_title(panel.title, loc="left", fontsize="medium")
     axes[0].set_ylabel(axis)
-    axes[0].legend(loc="lower left", fontsize="small", frameon=False)
+    # Marks may be anywhere in the panels.
+    marks, names = axes[0].get_legend_handles_labels()
+    figure.legend(
+        marks, names, loc="outside lower center", ncols=len(names), fontsize="small", frameon=False
+    )
     return figure
 
 
