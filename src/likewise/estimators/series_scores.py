@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from likewise.arrays.blocks import require_memory
+from likewise.decoders._kernels import segments as kernels
 from likewise.energies.segments import factor_in_any_units
 from likewise.errors import InputError
 from likewise.potentials import GramScores, TraceScores
@@ -62,16 +63,17 @@ def checked_metric(metric: Any, n_columns: int) -> Floats | None:
 
 def trace_scores(rows: Floats, factor: Floats | None, penalty: float) -> TraceScores:
     """The potentials of rows that were checked."""
-    # A common offset takes digits from all sums; the first row is near enough to take most of it.
-    centred = rows - rows[0]
-    centred -= centred.mean(axis=0)
-    if factor is not None:
-        counts = factor > 0.0
-        centred = centred[:, counts] * factor[counts] if factor.ndim == 1 else centred @ factor
-    if not centred.shape[1]:
-        centred = np.zeros((len(rows), 1))
-    with np.errstate(over="ignore"):
-        largest = max(float(centred.max()), -float(centred.min())) * len(rows)
+    centred, each = kernels.centred(np.ascontiguousarray(rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if factor is not None and factor.ndim == 1:
+            counts = factor > 0.0
+            centred, each = centred[:, counts] * factor[counts], each[counts] * factor[counts]
+        elif factor is not None:
+            centred = centred @ factor
+            each = np.abs(centred).max(axis=0)
+        if not centred.shape[1]:
+            centred, each = np.zeros((len(rows), 1)), np.zeros(1)
+        largest = float(each.max()) * len(rows)
         if not np.isfinite(largest * largest):
             raise InputError(
                 "the values of X, or the weights of the metric, are too large: their squares are "

@@ -59,6 +59,28 @@ def cumulative(rows):
 
 
 @kernel
+def centred(rows):
+    """Rows minus their means, and the largest distance from the mean in every column.
+
+    The first row is taken off first: a common offset would take digits from the sums.
+    """
+    n, p = rows.shape
+    means, largest = np.zeros(p), np.zeros(p)
+    for t in range(n):
+        for i in range(p):
+            means[i] += rows[t, i] - rows[0, i]
+    for i in range(p):
+        means[i] /= n
+    found = np.empty((n, p))
+    for t in range(n):
+        for i in range(p):
+            value = (rows[t, i] - rows[0, i]) - means[i]
+            found[t, i] = value
+            largest[i] = max(largest[i], abs(value))
+    return found, largest
+
+
+@kernel
 def _open_block(sums, best, members, first, last, t, values):
     """Reach of every candidate of a block at t; the highest, and who it is."""
     highest, who = -np.inf, -1
