@@ -131,7 +131,7 @@ def enclosed(outcome: Any, twin: Twin) -> None:
     small = SMALL * (1.0 + abs(exact.upper))
     assert exact.upper - exact.lower <= small
     # Where the least objective is zero, gaps relative to it never close.
-    is_closed = outcome.objective - outcome.lower_bound <= small + 5e-4 * exact.upper
+    is_closed = outcome.objective - outcome.lower_bound <= small + 1e-4 * exact.upper
     is_closed |= twin.side is not None
     assert is_closed, (outcome.status, outcome.gap)
     assert outcome.lower_bound <= exact.upper + small

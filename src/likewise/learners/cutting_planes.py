@@ -236,6 +236,9 @@ def _judged(problem: Problem, state: PlanesState, found: list[Violation]) -> Pla
             proximity *= 0.6
         elif decrease < -max(state.predicted, NEGLIGIBLE * abs(state.upper)):
             proximity *= 1.6
+        elif decrease <= 0.0 and state.predicted <= 0.0:
+            # With hardly any pull, the balance of the planes was not found.
+            proximity *= 4.0
     prices = tuple(v.prices for v in found)
     if decrease > 0.0:
         stalled = 0 if decrease > 1e-4 * abs(objective) else state.stalled + 1
