@@ -15,8 +15,8 @@ import likewise as lw
 from likewise.datasets import make_segmented_series
 from likewise.decoders.segments import decode_segments
 from likewise.errors import LikewiseError, LikewiseWarning
-from likewise.estimators.series_features import looks_for
-from likewise.estimators.series_input import regions_of, shown_series
+from likewise.estimators.series_features import Look, Units, Viewed, looks_for
+from likewise.estimators.series_input import _labelled, regions_of, shown_series
 from likewise.estimators.series_labels import SegmentLabeller, learnt_cost
 from likewise.estimators.series_learning import SeriesLesson, SeriesWishes
 from likewise.estimators.series_penalties import (
@@ -30,6 +30,7 @@ from likewise.estimators.series_penalties import (
     fit_penalty,
     growth,
 )
+from likewise.estimators.series_selection import Pupils
 from likewise.estimators.series_training import (
     FIRST_PENALTY,
     SPARSE,
@@ -71,13 +72,17 @@ class TestPasses:
     """Decoder calls per sequence to a gap of 1 %."""
 
     @staticmethod
-    def pupils(seed: int):
-        sample = make_segmented_series(40, 200, 60, 10, jump=1.0, random_state=seed)
-        shown = shown_series(BaseEstimator(), sample.series, sample.labels, None)
-        settings = SeriesSettings(
+    def settings() -> SeriesSettings:
+        return SeriesSettings(
             full=False, loss="projection", known=False, optimiser="auto", step=1e-3, max_iter=200,
             tol=0.01, n_jobs=None, seed=0,
         )  # fmt: skip
+
+    @staticmethod
+    def pupils(seed: int):
+        sample = make_segmented_series(40, 200, 60, 10, jump=1.0, random_state=seed)
+        shown = shown_series(BaseEstimator(), sample.series, sample.labels, None)
+        settings = TestPasses.settings()
         wishes = SeriesWishes("auto", None, "covering", "labelled")
         names = [f"x{k}" for k in range(60)]
         lesson = SeriesLesson(shown, looks_for(None, shown), names, settings, wishes, [])
@@ -503,3 +508,37 @@ class TestSharedLabels:
             [means[:3], means[3:]], [np.arange(3), np.arange(2)]
         )
         assert [own.tolist() for own in labels] == [[0, 0, 1], [1, 2]]
+
+
+class HalfTheRows(BaseEstimator):
+    def fit_transform(self, X, y=None):
+        return X[::2]
+
+
+class TestEdges:
+    def test_no_squares_at_all(self):
+        found = learner(strength=0.0).fit(MADE.series, MADE.labels)
+        assert found.score(MADE.series, MADE.labels) > 0.9
+
+    def test_a_row_for_every_row(self):
+        with pytest.raises(LikewiseError, match="one row for each of the 60 rows"):
+            learner(features=HalfTheRows()).fit(MADE.series, MADE.labels)
+
+    def test_regions_do_not_say_how_many_segments(self):
+        with pytest.raises(LikewiseError, match="RegionLabels do not say"):
+            learner(n_segments="known").fit(MADE.series, regions((10, 20, 1)))
+
+    def test_segments_shorter_than_a_block(self):
+        """One of three rows between two long ones, in blocks of eight; another series is hidden."""
+        rng = np.random.default_rng(0)
+        labels = np.repeat([0, 1, 2], [201, 3, 196])
+        series = [rng.normal(size=(400, 2)) + 3.0 * (labels == 2)[:, None] for _ in range(3)]
+        source = [_labelled(X, own, {}, own) for X, own in zip(
+            series, [labels, labels, np.where(np.arange(400) < 300, labels, -1)], strict=True
+        )]  # fmt: skip
+        viewed = [Viewed.of(part, Look("columns", None, 8)) for part in source]
+        assert [int(part.labels.max()) for part in viewed] == [1, 1, 1]
+        pupils = Pupils.of(viewed, Units.of(viewed), TestPasses.settings(), "covering", None)
+        equal = pupils.equal()
+        trained = pupils.training(pupils.completed(equal, 10.0)).one_weight()
+        assert trained.ended.status == "converged"

@@ -115,7 +115,7 @@ class Twin:
         lower, upper = np.zeros(n + 1), np.full(n + 1, 1e5)
         lower[:n] = -1e5 if full else 0.0
         lower[n], upper[n] = least, 0.0 if own.known else 1e5
-        pull = naive.pull_of(terrain.regulariser, candidate.strength, n, side)
+        pull = naive.pull_of(terrain.regulariser, terrain.tau, n, side)
         return cls(sequences, pull, lower, upper, side)
 
     def exact(self) -> naive.Exact:

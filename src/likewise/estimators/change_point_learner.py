@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.arrays.interruption import deferred_interrupts
 from likewise.energies.segments import factor_in_any_units
+from likewise.errors import InputError
 from likewise.estimators import series_output as output
 from likewise.estimators.change_points import ChangePointDetector
 from likewise.estimators.learner_options import (
@@ -227,6 +228,11 @@ class ChangePointLearner(BaseEstimator):
         settings, wishes = checked_series(self)
         callbacks = checked_callbacks(self.callbacks)
         shown = shown_series(self, X, y, groups)
+        if settings.known and any(part.annotated for part in shown):
+            raise InputError(
+                "n_segments='known' needs the label of every row: RegionLabels do not say how many "
+                "segments there are. Leave n_segments at None."
+            )
         columns = [f"x{k}" for k in range(self.n_features_in_)]
         if hasattr(self, "feature_names_in_"):
             columns = [str(name) for name in self.feature_names_in_]

@@ -50,11 +50,17 @@ class Look:
     def of(self, rows: Floats) -> Floats:
         """The averages of features over the blocks of one sequence."""
         if self.transformer is not None:
+            n = len(rows)
             rows = np.asarray(clone(self.transformer).fit_transform(rows), dtype=np.float64)
-            if rows.ndim != 2 or not np.isfinite(rows).all():
+            if rows.ndim != 2 or len(rows) != n:
                 raise InputError(
-                    f"features must give a finite array (T, f); {self.name} gave shape "
-                    f"{rows.shape}" + ("." if rows.ndim != 2 else " with numbers that are not.")
+                    f"features must give one row for each of the {n} rows of a sequence, ({n}, f); "
+                    f"{self.name} gave shape {rows.shape}."
+                )
+            if not np.isfinite(rows).all():
+                place = np.argwhere(~np.isfinite(rows))[0].tolist()
+                raise InputError(
+                    f"features must be finite; {self.name} gave {rows[tuple(place)]} at {place}."
                 )
         # Sums of large numbers lose digits.
         middle = rows[:1]
@@ -160,6 +166,9 @@ class Viewed:
         if look.step > 1:
             middles = np.minimum(np.arange(len(rows)) * look.step + look.step // 2, len(labels) - 1)
             labels = labels[middles]
+            # Segments that are shorter than a block may be gone.
+            known = labels >= 0
+            labels[known] = np.unique(labels[known], return_inverse=True)[1]
         regions = source.regions if source.annotated else regions_of(labels)
         return cls(source, rows, labels, regions, look.step)
 

@@ -6,7 +6,7 @@ look at sequences -> choose on held-out ones -> train on all -> fit the penalty 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,7 +37,6 @@ from likewise.learners.loop import HISTORY, Outcome
 from likewise.parallel.local import one_blas_thread
 
 Floats = NDArray[np.float64]
-Arrays = Mapping[str, NDArray[Any]]
 Callback = Callable[[TrainingProgress], object]
 
 # Rounds of completion and training; the best by what is shown is kept.
@@ -72,7 +71,7 @@ class Ledger:
 
     arrays: dict[str, NDArray[Any]]
     write: Callable[[dict[str, NDArray[Any]]], None] | None
-    # Whether the selection was interrupted.
+    # Whether Ctrl-C was pressed.
     stopped: bool = False
 
     def recall(self, name: str, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
@@ -153,7 +152,11 @@ class SeriesLesson:
 
 @dataclass(frozen=True, eq=False)
 class SeriesLearned:
-    """What was learnt: ``metric`` is of the features as they are, and ``losses`` by sequence."""
+    """What was learnt: ``metric`` is of the features as they are, ``trained`` in their units.
+
+    ``loss`` is that of the criterion on what was shown, ``one_segment`` that of no changes at all,
+    ``n_calls`` counts segmentations, and ``looked`` is the table of the ways to look.
+    """
 
     look: Look
     metric: Floats

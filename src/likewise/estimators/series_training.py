@@ -268,14 +268,16 @@ class Training:
         strength = candidate.strength
         regulariser: Any = {
             "near": lambda: Near(first, centre**2 * (p if candidate.shape == "full" else n)),
-            "sparse": lambda: Elastic(LINEAR / strength, 1.0, diagonal),
+            "sparse": lambda: Elastic(LINEAR, strength, diagonal),
             "l1": lambda: L1() if diagonal is None else Elastic(1.0, 0.0, diagonal),
             "trace": lambda: Elastic(1.0, 0.0, diagonal),
             "l2": L2,
         }[candidate.pull]()
         start = np.append(first, penalty)
         full = candidate.shape == "full"
-        return self._problem(regulariser, groups, start, strength, full=full), groups
+        # The strength of an elastic regulariser is that of its squares alone.
+        tau = 1.0 if candidate.pull == "sparse" else strength
+        return self._problem(regulariser, groups, start, tau, full=full), groups
 
     def _problem(
         self, regulariser: Any, groups: Indices | None, start: Floats, strength: float = 1.0, *,
